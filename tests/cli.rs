@@ -276,7 +276,7 @@ fn interrupt(signal: &str) {
     let status = child.wait().expect("the program ends while its input is still open");
     assert_eq!(status.code(), Some(130));
     drop(stdin);
-    assert_eq!(files(&dir.path("run")).into_keys().collect::<Vec<_>>(), ["plan.json"]);
+    assert_eq!(files(&dir.path("run")).into_keys().collect::<Vec<_>>(), ["plan.json.zst"]);
     // Nothing of it was committed: the same command begins again.
     condenser(dir.root(), &["compress", "-", "-o", "run"]).input(jsonl(5, 1)).ok();
 }

@@ -53,7 +53,7 @@ fn a_report_writes_figures_only_and_says_so() {
         "commits/part-00000.json.zst",
         "manifest.json",
         "metrics/part-00000.parquet",
-        "plan.json",
+        "plan.json.zst",
         "rejects/part-00000.jsonl",
     ];
     assert_eq!(names, expected);

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use condenser::error::{ErrorKind, Result};
 use condenser::io::{Input, Inputs};
-use condenser::pipeline::{BatchOptions, Corpus, SourceDigest, TableOptions};
+use condenser::pipeline::{BatchOptions, Corpus, SourceDigest, TableOptions, open_sealed};
 
 use crate::support::chats::jsonl;
 use crate::support::command::{Told, condenser};
@@ -26,7 +26,7 @@ fn ends(dir: &TestDir, args: &[&str]) -> Told {
 
 /// The sources of a run, in order.
 fn sources(dir: &TestDir, run: &str) -> Vec<String> {
-    let plan: serde_json::Value = serde_json::from_slice(&dir.read(&format!("{run}/plan.json"))).expect("a plan");
+    let plan: serde_json::Value = open_sealed(&dir.read(&format!("{run}/plan.json.zst")), "").expect("a plan");
     let inputs = plan["inputs"].as_array().expect("inputs");
     inputs.iter().map(|input| input["source"].as_str().expect("a source").to_owned()).collect()
 }

@@ -588,7 +588,7 @@ fn a_job_asks_in_two_rounds_and_then_runs_offline() {
             call(&["llm", "fetch", "job.toml"]);
         }
         assert!(call(&["llm", "plan", "job.toml"]).1.contains("nothing is open: run the job"));
-        assert!(!night.dir.path("run/plan.json").exists(), "a plan writes no run");
+        assert!(!night.dir.path("run/plan.json.zst").exists(), "a plan writes no run");
         let n_seen = night.server.seen().len();
         let told = call(&["run", "job.toml", "--llm", "offline"]).1;
         assert!(!told.contains("not asked"), "everything was there: {told}");

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use condenser::error::ErrorKind;
 use condenser::io::RunWriter;
 use condenser::io::store::{Lock, Place, Sighting};
-use condenser::pipeline::{BatchOptions, ConversationFormat, RunPlan, seal};
+use condenser::pipeline::{BatchOptions, ConversationFormat, RunPlan, seal_packed};
 
 use crate::support::chats::{Blunt, jsonl};
 use crate::support::command::condenser;
@@ -218,10 +218,10 @@ fn a_run_in_which_another_plan_stands_at_the_end_is_not_completed() {
     let mut other = plan.options.clone();
     other.trace = true;
     let inputs = vec![(plan.inputs[0].clone(), vec![plan.parts[0].slice])];
-    dir.write("run/plan.json", seal(&RunPlan::new(other, inputs).expect("a plan")).expect("JSON"));
+    dir.write("run/plan.json.zst", seal_packed(&RunPlan::new(other, inputs).expect("a plan")).expect("a document"));
     let error = job::run_sources(source(), &context, &sink).expect_err("the plan is another one");
     assert_eq!(error.kind, ErrorKind::Verification);
-    assert!(error.place.ends_with("plan.json") && error.message.contains("another process"), "{error}");
+    assert!(error.place.ends_with("plan.json.zst") && error.message.contains("another process"), "{error}");
     assert!(!dir.path("run/manifest.json").exists());
 }
 

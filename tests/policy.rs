@@ -8,7 +8,7 @@ use condenser::model::{
     ClassifierSource, EngineOptions, Figure, Floor, Least, Metrics, ProvenancePlace, Reason, Strategy, Summarizer,
     Tokenizer,
 };
-use condenser::pipeline::{BestAboveFloor, Condense, UNCHANGED};
+use condenser::pipeline::{BestAboveFloor, Condense, UNCHANGED, open_sealed};
 use condenser::shape;
 
 use crate::support::chats::{jsonl, records};
@@ -147,7 +147,8 @@ fn a_run_with_a_policy_says_what_it_chose_and_is_restored() {
     // Without a policy there is no choice, and nothing in the plan speaks of one.
     condenser(dir.root(), &["compress", "in", "-o", "plain", "--format", "jsonl"]).ok();
     assert!(rows(&dir, "plain").iter().all(|row| row["policy_choice"].is_null()));
-    assert!(!String::from_utf8(dir.read("plain/plan.json")).expect("text").contains("policy"));
+    let plan: serde_json::Value = open_sealed(&dir.read("plain/plan.json.zst"), "").expect("a plan");
+    assert!(!plan.to_string().contains("policy"));
     // The same in columns, and as flags.
     let flags = ["--policy", "best-above-floor", "--floor", "quality=0.9,fact_retention=0.8"];
     let args = [&["compress", "in", "-o", "columns"][..], &flags].concat();

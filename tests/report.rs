@@ -210,9 +210,13 @@ fn sketches_tell_what_the_tables_tell() {
 
 #[test]
 fn commits_with_sketches_are_the_same_on_any_number_of_threads() {
-    let (one, two) = (sample_run(&["--threads", "1"]), sample_run(&["--threads", "2", "--memory", "3MiB"]));
-    let (one, two) = (files(&one.path("run/commits")), files(&two.path("run/commits")));
-    assert!(!one.is_empty() && one == two);
+    // As one part, and as many.
+    for (split, n_parts) in [("256MiB", 1), ("8KiB", 6)] {
+        let run = |more: &[&str]| sample_run(&[&["--split-size", split], more].concat());
+        let (one, two) = (run(&["--threads", "1"]), run(&["--threads", "2", "--memory", "3MiB"]));
+        let (one, two) = (files(&one.path("run/commits")), files(&two.path("run/commits")));
+        assert!(one.len() >= n_parts && one == two, "{split}: {} parts", one.len());
+    }
 }
 
 #[test]
@@ -223,12 +227,15 @@ fn a_report_reads_no_table_and_every_byte_of_a_commit_counts() {
     assert_eq!(report(dir.root(), &["run"]), before);
     let told = condenser(dir.root(), &["report", "run", "--exact"]).exits(4).stderr;
     assert!(told.contains("metrics"), "{told}");
-    let path = "run/commits/part-00000.json.zst";
-    let mut bytes = dir.read(path);
-    let at = bytes.len() / 2;
-    bytes[at] ^= 1;
-    dir.write(path, bytes);
-    condenser(dir.root(), &["report", "run"]).exits(4);
+    for path in ["run/commits/part-00000.json.zst", "run/plan.json.zst"] {
+        let good = dir.read(path);
+        let mut bad = good.clone();
+        let at = bad.len() / 2;
+        bad[at] ^= 1;
+        dir.write(path, bad);
+        condenser(dir.root(), &["report", "run"]).exits(4);
+        dir.write(path, good);
+    }
 }
 
 #[test]
@@ -345,23 +352,18 @@ fn close(name: &str, sketch: &Quantiles, mut values: Vec<f64>) {
 fn percentiles_of_all_corpora_are_within_one_percent() {
     let found = corpora::files();
     let dir = TestDir::new();
-    let inputs: Vec<String> = found.iter().map(|path| format!("{:?}", path.to_string_lossy())).collect();
-    dir.write(
-        "job.toml",
-        format!(
-            "kind = \"report\"\nformat = \"jsonl\"\ninputs = [{}]\noutput = \"run\"\nquiet = true\n",
-            inputs.join(", ")
-        ),
-    );
-    condenser(dir.root(), &["run", "job.toml"]).ok();
     let mut n_compared = 0;
-    for (name, bytes) in files(&dir.path("run/commits")) {
-        let commit: Commit = open_sealed(&bytes, &name).expect("a commit");
-        let rows = dir.path("run/metrics").join(name.replace(".json.zst", ".jsonl.zst"));
+    // Small ones would share a part.
+    for (at, path) in found.iter().enumerate() {
+        let job = "kind = \"report\"\nformat = \"jsonl\"\nquiet = true\n";
+        dir.write("job.toml", format!("{job}inputs = [{path:?}]\noutput = \"run-{at}\"\n"));
+        condenser(dir.root(), &["run", "job.toml"]).ok();
+        let name = format!("run-{at}/commits/part-00000.json.zst");
+        let commit: Commit = open_sealed(&dir.read(&name), &name).expect("a commit");
+        let rows = dir.path(&format!("run-{at}/metrics/part-00000.jsonl.zst"));
         let rows = zstd::decode_all(std::fs::File::open(rows).expect("a table")).expect("whole");
         let rows: Vec<Value> =
             serde_json::Deserializer::from_slice(&rows).into_iter().collect::<Result<_, _>>().expect("rows");
-        let n_inputs = commit.inputs().len();
         let total = commit.sketch.expect("a sketch").figures.total();
         assert_eq!(total.conversations, rows.len() as u64);
         for figure in Figure::ALL.map(Figure::as_str) {
@@ -370,7 +372,7 @@ fn percentiles_of_all_corpora_are_within_one_percent() {
                 Some(sketch) => close(&format!("{} {figure}", commit.source), sketch, values),
                 None => assert!(values.is_empty(), "{} {figure}", commit.source),
             }
-            n_compared += n_inputs;
+            n_compared += 1;
         }
     }
     assert_eq!(n_compared, found.len() * Figure::ALL.len());

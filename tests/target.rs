@@ -1,5 +1,6 @@
 //! A ratio that a run is to reach: one threshold, settled on a sample, the same however a job is cut, stopped and gone on with.
 
+use condenser::pipeline::open_sealed;
 use serde_json::Value;
 
 use crate::look_ahead::sessions;
@@ -7,7 +8,7 @@ use crate::support::command::condenser;
 use crate::support::dir::{TestDir, files};
 
 fn options_of(dir: &TestDir, run: &str) -> Value {
-    let plan: Value = serde_json::from_slice(&dir.read(&format!("{run}/plan.json"))).expect("JSON");
+    let plan: Value = open_sealed(&dir.read(&format!("{run}/plan.json.zst")), "").expect("a plan");
     plan["options"].clone()
 }
 

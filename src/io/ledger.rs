@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::run_documents::{MANIFEST, PLAN, read_plan};
+use super::run_documents::{MANIFEST, is_begun, plan_at, read_plan};
 use super::run_names::check_below;
 use super::store::{Location, Lock, Place, Sighting, Stores};
 use super::{Input, LEDGER, Run, failed, hash_of};
@@ -130,7 +130,7 @@ impl Store {
     pub fn open(root: &Path) -> Result<Self> {
         let place = root.to_string_lossy().into_owned();
         let cannot = |error| failed(place.clone(), "the store cannot be opened", error);
-        if root.join(PLAN).exists() || root.join(MANIFEST).exists() {
+        if is_begun(&root.into())? || root.join(MANIFEST).exists() {
             return Err(Error::usage(place, "this is a run, but compaction writes a store of runs"));
         }
         std::fs::create_dir_all(root.join(RUNS)).map_err(cannot)?;
@@ -188,11 +188,11 @@ impl Store {
     pub fn begun(&self) -> Result<Option<Begun>> {
         let Some((_, name)) = self.runs()?.into_iter().max() else { return Ok(None) };
         let path = self.run_path(&name);
-        if self.entries.iter().any(|entry| entry.run == name) || !path.join(PLAN).exists() {
+        if self.entries.iter().any(|entry| entry.run == name) {
             return Ok(None);
         }
-        let (plan, is_complete) = (read_plan(&Place::from(&path))?, path.join(MANIFEST).exists());
-        Ok(Some(Begun { name, plan, is_complete }))
+        let is_complete = path.join(MANIFEST).exists();
+        Ok(plan_at(&Place::from(&path))?.map(|plan| Begun { name, plan, is_complete }))
     }
 
     /// A name for the next run: its number, and `suffix` behind it. A directory in which nothing was begun is used
@@ -200,7 +200,7 @@ impl Store {
     pub fn next_run(&self, suffix: Option<&str>) -> Result<String> {
         let last = self.runs()?.into_iter().max();
         let number = match last {
-            Some((_, name)) if !self.run_path(&name).join(PLAN).exists() => return Ok(name),
+            Some((_, name)) if !is_begun(&self.run_path(&name).into())? => return Ok(name),
             Some((number, _)) => number + 1,
             None => 1,
         };

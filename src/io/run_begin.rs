@@ -1,13 +1,13 @@
 //! How a run begins, or goes on: which job it belongs to, who may write to it, and what is committed already. Knows the
 //! plan and the locks of a run, not its tables.
 
-use super::run_documents::{PLAN, holds_run, read_commits, read_plan};
+use super::run_documents::{PLAN, holds_run, is_begun, plan_at, read_commits};
 use super::run_lock::{LOCKS, RunLock, Waits};
 use super::store::Place;
 use super::{LEDGER, failed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{Commit, RunPlan, Shard, seal};
+use crate::pipeline::{Commit, RunPlan, Shard, seal_packed};
 
 /// So many missing parts are named.
 const MAX_NAMED: usize = 10;
@@ -31,11 +31,11 @@ pub(super) async fn begin(
     let commits = match Bridge::run_blocking("run", move || begun(&there, &asked)).await? {
         Begun::Goes(commits) => commits,
         Begun::Anew => {
-            root.join(PLAN).write_atomic(seal(plan)?.as_bytes()).await?;
+            root.join(PLAN).write_atomic(&seal_packed(plan)?).await?;
             Vec::new()
         }
         Begun::Not => {
-            let is_ours = root.join(PLAN).put_if_absent(seal(plan)?.as_bytes()).await?;
+            let is_ours = root.join(PLAN).put_if_absent(&seal_packed(plan)?).await?;
             if !is_ours {
                 Bridge::run_blocking("run", look).await?;
             }
@@ -49,11 +49,8 @@ pub(super) async fn begin(
 pub(super) async fn reopen(root: &Place, partial: bool, waits: &Waits<'_>) -> Result<(RunPlan, Vec<Commit>, RunLock)> {
     let there = root.clone();
     let plan = Bridge::run_blocking("run", move || {
-        if there.join(PLAN).exists()? {
-            read_plan(&there)
-        } else {
-            Err(usage(&there, "there is no run here: no plan.json was found"))
-        }
+        let message = "there is no run here: no plan.json.zst was found";
+        plan_at(&there)?.ok_or_else(|| usage(&there, message))
     })
     .await?;
     let lock = RunLock::take(root, None, waits, || Ok(())).await?;
@@ -77,7 +74,7 @@ enum Begun {
 
 fn begun(root: &Place, plan: &RunPlan) -> Result<Begun> {
     check_same(root, plan)?;
-    let (is_planned, holds_run) = (root.join(PLAN).exists()?, holds_run(root)?);
+    let (is_planned, holds_run) = (is_begun(root)?, holds_run(root)?);
     let is_stdin = plan.inputs.iter().any(|input| input.bytes.is_none());
     match (is_planned, holds_run) {
         (true, false) if is_stdin => Ok(Begun::Anew),
@@ -117,10 +114,7 @@ fn check_writable(root: &Place) -> Result<()> {
 
 /// Refuses a directory in which another job has begun.
 fn check_same(root: &Place, plan: &RunPlan) -> Result<()> {
-    if !root.join(PLAN).exists()? {
-        return Ok(());
-    }
-    let earlier = read_plan(root)?;
+    let Some(earlier) = plan_at(root)? else { return Ok(()) };
     if plan.inputs.iter().any(|input| input.bytes.is_none()) {
         let message = "the directory holds a committed run of stdin, which cannot be continued";
         return if holds_run(root)? { Err(taken(root, message)) } else { Ok(()) };

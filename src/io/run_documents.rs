@@ -4,10 +4,12 @@
 use super::run_names::open_commit;
 use super::store::Place;
 use crate::error::{Error, Result};
-use crate::pipeline::{Commit, Manifest, RunPlan, commit_path, open_sealed, seal};
+use crate::pipeline::{Commit, Manifest, RunPlan, commit_path, open_sealed, seal_packed};
 
 /// The plan, written first.
-pub(crate) const PLAN: &str = "plan.json";
+pub(crate) const PLAN: &str = "plan.json.zst";
+/// The plan as earlier versions wrote it.
+const BARE_PLAN: &str = "plan.json";
 /// The manifest, written last.
 pub(crate) const MANIFEST: &str = "manifest.json";
 /// The folder of the commits.
@@ -23,10 +25,21 @@ pub(crate) fn holds_run(root: &Place) -> Result<bool> {
     Ok(!root.join(COMMITS).names()?.is_empty() || root.join(MANIFEST).exists()?)
 }
 
+/// The plan of the run at `root`, as it is written there.
+pub(crate) fn plan_bytes(root: &Place) -> Result<Option<Vec<u8>>> {
+    let packed = root.join(PLAN).read_all()?;
+    packed.map_or_else(|| root.join(BARE_PLAN).read_all(), |packed| Ok(Some(packed)))
+}
+
+/// True when a run was begun at `root`.
+pub(crate) fn is_begun(root: &Place) -> Result<bool> {
+    Ok(root.join(PLAN).exists()? || root.join(BARE_PLAN).exists()?)
+}
+
 /// The plan of the run at `root`.
 pub(crate) fn read_plan(root: &Place) -> Result<RunPlan> {
-    let place = root.join(PLAN);
-    open_sealed(&read(&place)?, &place.to_string())
+    let place = root.join(PLAN).to_string();
+    plan_at(root)?.ok_or_else(|| missing(&place))
 }
 
 /// The plan of the run at `root`; `None` when none was begun there.
@@ -34,7 +47,7 @@ pub(crate) fn read_plan(root: &Place) -> Result<RunPlan> {
 /// # Errors
 /// When it cannot be read, or is damaged.
 pub fn plan_at(root: &Place) -> Result<Option<RunPlan>> {
-    if root.join(PLAN).exists()? { read_plan(root).map(Some) } else { Ok(None) }
+    plan_bytes(root)?.map(|bytes| open_sealed(&bytes, &root.join(PLAN).to_string())).transpose()
 }
 
 /// The commits of `plan` that are there, in order.
@@ -78,7 +91,7 @@ pub(crate) fn check_still(root: &Place, plan: &RunPlan, manifest: &Manifest) -> 
                        job one of its own";
         Error::verification(root.join(path).to_string(), message)
     };
-    if read(&root.join(PLAN))? != seal(plan)?.as_bytes() {
+    if read(&root.join(PLAN))? != seal_packed(plan)? {
         return Err(differs(PLAN));
     }
     for entries in manifest.inputs.chunks(COMMITS_AT_ONCE) {

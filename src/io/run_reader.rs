@@ -9,7 +9,7 @@ use super::LEDGER;
 use super::arrow_table::{ArrowTable, SomeRows};
 use super::line_table::{LineTable, open_stream};
 use super::parquet_table::{ForeignTable, ParquetTable, WantedRows};
-use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, missing, read};
+use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, is_begun, missing, plan_bytes, read};
 use super::run_names::{open_commit, open_manifest};
 use super::run_writer::{REJECTS, schema_of};
 use super::store::{Blob, Place};
@@ -53,7 +53,7 @@ impl Run {
         let place = root.to_string();
         let path = root.join(MANIFEST);
         let Some(manifest) = path.read_all()? else {
-            let begun = root.join(PLAN).exists()? || !root.join(COMMITS).names()?.is_empty();
+            let begun = is_begun(&root)? || !root.join(COMMITS).names()?.is_empty();
             let is_store = !begun && root.join(LEDGER).exists()?;
             return Err(if begun {
                 Error::new(ErrorKind::Unfinished, place, "the run is not complete: it has no manifest.json").hinting(
@@ -87,9 +87,9 @@ impl Run {
     /// Bytes of its files that belong to no table, by kind.
     ///
     /// # Errors
-    /// When the plan cannot be read; a run without one has none.
+    /// `Verification` when the plan is not the one that the manifest promises.
     pub fn documents(&self) -> Result<[(&'static str, u64); 3]> {
-        let plan = self.root.join(PLAN).read_all()?.map_or(0, |plan| plan.len() as u64);
+        let plan = self.check_plan()?.len() as u64;
         Ok([("manifest", self.documents[0]), ("commits", self.documents[1]), ("plan", plan)])
     }
 
@@ -100,13 +100,20 @@ impl Run {
 
     /// Compares the files that belong to no part with the manifest.
     pub fn check_run_files(&self) -> Result<()> {
-        if let Some(promised) = &self.manifest.plan_blake3 {
-            let path = self.root.join(PLAN);
-            if blake3::hash(&read(&path)?).to_hex().as_str() != promised {
-                return Err(Error::verification(path.to_string(), "the plan differs from what the manifest promises"));
-            }
-        }
+        self.check_plan()?;
         self.manifest.files.iter().try_for_each(|file| self.check_file(file, "the run"))
+    }
+
+    /// The plan, compared with the manifest where that promises one.
+    fn check_plan(&self) -> Result<Vec<u8>> {
+        let place = self.root.join(PLAN).to_string();
+        let plan = plan_bytes(&self.root)?;
+        let Some(promised) = &self.manifest.plan_blake3 else { return Ok(plan.unwrap_or_default()) };
+        let plan = plan.ok_or_else(|| missing(&place))?;
+        if blake3::hash(&plan).to_hex().as_str() != promised {
+            return Err(Error::verification(place, "the plan differs from what the manifest promises"));
+        }
+        Ok(plan)
     }
 
     /// Compares every file of a part with its commit.

@@ -142,7 +142,7 @@ pub async fn finish<S: Sink>(plan: &RunPlan, commits: Vec<Commit>, sink: &S) -> 
         });
     }
     check_sizes(plan, &n_read, &missing)?;
-    let sealed_plan = super::seal(plan)?;
+    let sealed_plan = super::seal_packed(plan)?;
     tally.add_document("plan", sealed_plan.len());
     let tables = TableName::ALL.iter().filter(|&&table| plan.options.writes(table));
     let left_out = plan.inputs.iter().zip(&missing).filter(|(_, missing)| **missing);
@@ -153,7 +153,7 @@ pub async fn finish<S: Sink>(plan: &RunPlan, commits: Vec<Commit>, sink: &S) -> 
         status: if missing.is_empty() { "complete" } else { "partial" }.to_owned(),
         options: plan.options.clone(),
         config_blake3: plan.config_blake3.clone(),
-        plan_blake3: Some(blake3::hash(sealed_plan.as_bytes()).to_hex().to_string()),
+        plan_blake3: Some(blake3::hash(&sealed_plan).to_hex().to_string()),
         inputs,
         missing,
         tables: tables.map(|table| table.as_str().to_owned()).collect(),

@@ -198,7 +198,7 @@ impl FromStr for Shard {
     }
 }
 
-/// The document `plan.json` of a run.
+/// The document `plan.json.zst` of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schemas", schemars(rename = "Plan"))]

@@ -1,5 +1,5 @@
 //! JSON documents that carry the hash of their own bytes, so that no byte of a commit or a manifest can change
-//! unseen. Those that are many and long are compressed. Knows nothing of what the documents say.
+//! unseen. Those that are many or long are compressed. Knows nothing of what the documents say.
 
 use std::io::Read as _;
 

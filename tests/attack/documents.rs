@@ -16,7 +16,7 @@ pub(super) fn read(dir: &TestDir, name: &str) -> Value {
 
 /// Writes a document with a seal that fits; gives the hash of its bytes.
 pub(super) fn write(dir: &TestDir, name: &str, value: &Value) -> String {
-    let packed = name.contains("commits/");
+    let packed = name.ends_with(".zst");
     let bytes =
         if packed { seal_packed(value) } else { seal(value).map(String::into_bytes) }.expect("it can be sealed");
     dir.write(name, &bytes);
@@ -39,7 +39,7 @@ pub(super) fn change_commit(dir: &TestDir, run: &str, part: usize, change: impl 
 
 /// Changes the plan, and the manifest that holds its hash.
 pub(super) fn change_plan(dir: &TestDir, run: &str, change: impl FnOnce(&mut Value)) {
-    let name = format!("{run}/plan.json");
+    let name = format!("{run}/plan.json.zst");
     let mut plan = read(dir, &name);
     change(&mut plan);
     let hash = write(dir, &name, &plan);

@@ -274,7 +274,7 @@ fn sources_ledgers_and_links_of_a_crafted_run_lead_nowhere() {
         ("run/commits/part-00000.json.zst", "run/commits/part-00000.json.zst"),
         ("run/commits", "run/commits"),
         ("run/manifest.json", "run/manifest.json"),
-        ("run/plan.json", "run/plan.json"),
+        ("run/plan.json.zst", "run/plan.json.zst"),
         ("run/rejects/part-00000.jsonl", "run/rejects/part-00000.jsonl"),
         ("run/.condenser-abc.tmp", "secret.jsonl"),
         ("run/metrics/.condenser-abc.tmp", "secret.jsonl"),

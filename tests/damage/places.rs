@@ -466,7 +466,7 @@ fn goes_on_after_damage(code: i32, file: &str) {
 }
 
 fn damaged_plan(code: i32) {
-    goes_on_after_damage(code, "run/plan.json");
+    goes_on_after_damage(code, "run/plan.json.zst");
 }
 
 fn damaged_commit(code: i32) {
