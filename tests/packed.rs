@@ -2,10 +2,17 @@
 //! part for each.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 
-use crate::support::chats::{jsonl, records};
+use condenser::error::Result;
+use condenser::io::{Input, Inputs, RunWriter};
+use condenser::pipeline::{BatchOptions, ConversationFormat, JobOutcome, RunPlan, TableOptions, compress};
+
+use crate::support::chats::{Blunt, jsonl, records};
 use crate::support::command::condenser;
 use crate::support::dir::{TestDir, files};
+use crate::support::job;
 
 /// A log of sessions whose lines stand among each other, so that records are not in one piece.
 const EVENTS: &str = concat!(
@@ -169,6 +176,91 @@ fn what_cannot_be_read_and_what_is_large_or_a_table_has_a_part_of_its_own() {
     condenser(dir.root(), &["finish", "run", "--partial"]).ends();
     condenser(dir.root(), &["restore", "run", "-o", "out"]).ok();
     assert_eq!(files(&dir.path("out")).into_keys().collect::<Vec<_>>(), ["a.jsonl", "b.jsonl", "d.jsonl"]);
+}
+
+/// A job over the files of `in`; `planned` comes between the plan and the work.
+fn job_with(dir: &TestDir, planned: impl Fn()) -> Result<JobOutcome> {
+    let input = |name: String| Input { file: Some(dir.path("in").join(&name).as_path().into()), name };
+    let inputs = files(&dir.path("in")).into_keys().map(input).collect();
+    let batches = BatchOptions::default();
+    let (inputs, slices) = Inputs::plan(inputs, batches, TableOptions::default(), 1 << 30)?;
+    let context = job::context(Arc::new(Blunt::default()), ConversationFormat::Parquet, batches);
+    let plan = RunPlan::new(context.options.clone(), slices)?.sharing(|index| inputs.may_share(index));
+    planned();
+    job::block_on(async {
+        let (sink, commits) = RunWriter::open(dir.path("run").as_path(), &plan, None, &|_| ()).await?;
+        compress(&context, &plan, commits, Arc::new(inputs), &sink).await
+    })
+}
+
+#[test]
+fn a_file_that_fails_later_keeps_none_of_its_neighbours() {
+    let torn = |path: &Path| std::fs::write(path, "{}\n").expect("written");
+    let gone = |path: &Path| std::fs::remove_file(path).expect("it was there");
+    let folder = |path: &Path| {
+        gone(path);
+        std::fs::create_dir(path).expect("a folder");
+    };
+    let changes: [(&str, &dyn Fn(&Path)); 3] = [("shorter", &torn), ("gone", &gone), ("a folder", &folder)];
+    for (what, change) in changes {
+        for bad in [&[0][..], &[2], &[4], &[0, 1, 4]] {
+            let dir = TestDir::new();
+            let path = |at: &u64| dir.path(&format!("in/{at}.jsonl"));
+            for at in 0..5 {
+                dir.write(&format!("in/{at}.jsonl"), jsonl(2, 80 + at));
+            }
+            let all = files(&dir.path("in"));
+            let error = job_with(&dir, || bad.iter().for_each(|at| change(&path(at)))).expect_err("files are bad");
+            let message = error.to_string();
+            assert!(message.contains(&format!("{}.jsonl", bad[0])), "{what} {bad:?}: {message}");
+            assert!(message.contains("everything else is committed"), "{what} {bad:?}: {message}");
+            let more = format!("and {} more input", bad.len() - 1);
+            assert_eq!(message.contains(&more), bad.len() > 1, "{what} {bad:?}: {message}");
+            let told = condenser(dir.root(), &["finish", "run"]).exits(6).stderr;
+            assert!(told.contains("1 of 1 parts"), "{told}");
+            // The others come back from what there is.
+            condenser(dir.root(), &["finish", "run", "--partial"]).exits(3);
+            condenser(dir.root(), &["verify", "run"]).ok();
+            condenser(dir.root(), &["restore", "run", "-o", "back"]).ok();
+            let mut others = all.clone();
+            bad.iter().for_each(|at| drop(others.remove(&format!("{at}.jsonl"))));
+            assert!(files(&dir.path("back")) == others, "{what} {bad:?}");
+        }
+    }
+}
+
+#[test]
+fn a_part_is_done_again_when_its_files_are_back() {
+    let dir = TestDir::new();
+    for at in 0..5 {
+        dir.write(&format!("in/{at}.jsonl"), jsonl(2, 80 + at));
+    }
+    let (path, away) = (dir.path("in/2.jsonl"), dir.path("away.jsonl"));
+    job_with(&dir, || std::fs::rename(&path, &away).expect("moved")).expect_err("a file is gone");
+    let begun = files(&dir.path("run"));
+    // Killed when it was doing it again.
+    let commit = "run/commits/part-00000.json.zst";
+    for taken_back in [false, true] {
+        if taken_back {
+            dir.write(commit, "");
+        }
+        std::fs::rename(&away, &path).expect("back");
+        let outcome = job_with(&dir, || ()).expect("all is there");
+        assert_eq!(outcome.manifest.map(|manifest| manifest.status).as_deref(), Some("complete"));
+        condenser(dir.root(), &["verify", "run"]).ok();
+        condenser(dir.root(), &["restore", "run", "-o", "back"]).ok();
+        assert!(files(&dir.path("back")) == files(&dir.path("in")));
+        std::fs::rename(&path, &away).expect("moved");
+        std::fs::remove_dir_all(dir.path("run")).expect("it was there");
+        begun.iter().for_each(|(name, bytes)| drop(dir.write(&format!("run/{name}"), bytes)));
+    }
+    // What was finished without it stays as it is.
+    condenser(dir.root(), &["finish", "run", "--partial"]).exits(3);
+    let finished = files(&dir.path("run"));
+    std::fs::rename(&away, &path).expect("back");
+    let error = job_with(&dir, || ()).expect_err("it was finished").to_string();
+    assert!(error.contains("finished without 2.jsonl"), "{error}");
+    assert!(files(&dir.path("run")) == finished);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A compaction store: runs one after the other, and the ledger that says which version of which file stands in which
 //! run. The ledger is written only after a run is complete. Knows files and runs, not what a job does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::store::{Location, Lock, Place, Sighting, Stores};
 use super::{Input, LEDGER, Run, failed, hash_of};
 use crate::durable::sweep_unfinished;
 use crate::error::{Error, Result};
-use crate::pipeline::{PlannedInput, RunPlan, Slice};
+use crate::pipeline::{PlannedInput, PlannedPart, RunPlan, Slice, SourceDigest};
 
 const RUNS: &str = "runs";
 const LOCK: &str = "locks/store.json";
@@ -221,27 +221,31 @@ impl Store {
     }
 
     /// Enters the files of the complete run `name` and writes the ledger anew, whole or not at all. Files that were
-    /// written again since the run read them are left out: they are named, and the next run takes them.
+    /// written again since the run read them, or that it does not hold, are left out: they are named, and the next run takes them.
     pub async fn enter(&mut self, name: &str, stores: &Stores) -> Result<Vec<String>> {
         let path = self.run_path(name);
         let (run, plan) = (Run::open(&path)?, read_plan(&Place::from(&path))?);
-        let mut left_out = Vec::new();
-        let mut parts_of: Vec<Vec<usize>> = vec![Vec::new(); plan.inputs.len()];
+        let mut left_out = run.manifest.missing.clone();
+        let missing: HashSet<&str> = run.manifest.missing.iter().map(String::as_str).collect();
+        // The parts of each input, and what was read of one that is whole in a part.
+        let mut held: Vec<(Vec<usize>, Option<&SourceDigest>)> = vec![(Vec::new(), None); plan.inputs.len()];
         for (part, planned) in plan.parts.iter().enumerate() {
-            parts_of.get_mut(planned.inputs()).into_iter().flatten().for_each(|parts| parts.push(part));
+            held.get_mut(planned.inputs()).into_iter().flatten().for_each(|(parts, _)| parts.push(part));
+        }
+        for commit in run.commits.iter().filter(|commit| commit.split == Slice::Whole) {
+            let inputs = held.get_mut(plan.parts.get(commit.part).map_or(0..0, PlannedPart::inputs));
+            let inputs = inputs.into_iter().flatten().zip(commit.read_of(plan.inputs_of(commit.part)));
+            inputs.for_each(|((_, whole), read)| *whole = read.map(|read| read.input));
         }
         let before = self.latest().into_iter().map(|(path, entry)| (path.to_owned(), entry.run.clone()));
         let mut before: BTreeMap<String, String> = before.collect();
-        for (index, (input, parts)) in plan.inputs.iter().zip(parts_of).enumerate() {
+        for (input, (parts, whole)) in plan.inputs.iter().zip(held) {
+            if missing.contains(&*input.source) {
+                continue;
+            }
             let file = Place::new(stores, Location::parse(&input.source)?);
             let path = full_name(&file)?;
-            let whole = match *parts {
-                [part] if plan.parts[part].slice == Slice::Whole => {
-                    run.commits.get(part).map(|commit| commit.input_at(index - plan.parts[part].input))
-                }
-                _ => None,
-            };
-            let digest = whole.map(|read| read.input).filter(|digest| Some(digest.bytes) == input.bytes);
+            let digest = whole.filter(|digest| Some(digest.bytes) == input.bytes);
             let hash = match digest {
                 Some(digest) => Some(digest.blake3.clone()),
                 None => planned_hash(&file, input),

@@ -87,7 +87,7 @@ impl Source for Metered {
 }
 
 /// A log may grow: what was read of it is read again when somebody has touched the file. A table does not.
-fn check(blob: &Blob, slice: Slice, is_table: bool, digest: &SourceDigest) -> Result<()> {
+pub(super) fn check(blob: &Blob, slice: Slice, is_table: bool, digest: &SourceDigest) -> Result<()> {
     match blob.change()? {
         Fate::None => return Ok(()),
         Fate::Touched if is_table => return Ok(()),

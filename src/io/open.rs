@@ -6,15 +6,17 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::codec::{Codec, open_codec};
-use super::metered::{Metered, Raw, RawReader, stored};
+use super::metered::{Metered, Raw, RawReader, check, stored};
 use super::range::RangeReader;
 use super::row_files::{MAGIC_BYTES, named_table, open_table, open_table_stream, row_groups, sniff_table};
-use super::store::{Blob, Place, mark_of};
+use super::store::{Blob, Place, mark_of, store_error};
 use super::stream::Stream;
 use super::{DocumentSource, EventSource, Input, LineSource, failed, is_document, sniff_events};
 use crate::error::{Error, Result};
 use crate::model::ShapeName;
-use crate::pipeline::{BatchOptions, Container, Corpus, PlannedInput, Slice, Source, TableOptions, is_of_run};
+use crate::pipeline::{
+    BatchOptions, Container, Corpus, PlannedInput, Slice, Source, SourceDigest, TableOptions, is_of_run,
+};
 
 /// One read of a file: large enough that the calls do not count.
 const READ_BYTES: usize = 256 << 10;
@@ -100,16 +102,8 @@ impl Inputs {
         let is_all = (head.len() as u64) < n_bytes;
         self.piped = Piped { head: head.into(), ends: is_all };
         let piped = Piped { ends: true, ..self.piped.clone() };
-        Ok((
-            Self {
-                list: self.list.clone(),
-                is_small: self.is_small.clone(),
-                tables: self.tables.clone(),
-                piped,
-                ..*self
-            },
-            is_all,
-        ))
+        let (list, is_small, tables) = (self.list.clone(), self.is_small.clone(), self.tables.clone());
+        Ok((Self { list, is_small, tables, piped, ..*self }, is_all))
     }
 }
 
@@ -169,8 +163,7 @@ fn look_at(input: &Input, split_bytes: u64, forced: Option<ShapeName>) -> Result
 /// True for a small file of lines, whatever they are: what is a table has columns of its own, what an earlier run wrote is
 /// found there part by part, and what cannot be read must not keep others from being read.
 fn may_share(input: &Input, planned: &PlannedInput) -> bool {
-    let is_small = planned.bytes.is_some_and(|bytes| bytes <= MAX_SMALL_BYTES) && planned.mark.is_some();
-    if !is_small || named_table(Path::new(&input.name)).is_some() || is_of_run(&input.name) {
+    if !is_small(planned) || named_table(Path::new(&input.name)).is_some() || is_of_run(&input.name) {
         return false;
     }
     // Of what is in a store the name must do: a request for each object would cost more than it helps.
@@ -235,6 +228,12 @@ fn open_file(input: &Input, planned: Option<&PlannedInput>) -> Result<Option<Blo
     }
 }
 
+/// True for a file of this machine, which may be written to meanwhile; of what is in a store each read asks for the version that
+/// was opened.
+fn is_local(input: &Input) -> bool {
+    input.file.as_ref().and_then(Place::as_local).is_some()
+}
+
 /// True for what is no file and is read once, to its end.
 fn is_pipe(file: &Place) -> bool {
     file.as_local().is_some_and(|path| !path.is_file())
@@ -257,6 +256,24 @@ fn open_bytes(
         Some(bytes) => blob.reader(first.min(bytes)..planned.min(bytes)),
         None => blob.stream(),
     })
+}
+
+/// True for a file that may stand with others in a part. It is read when it is opened, so that what is wrong with it is told before
+/// anything of it is worked on.
+fn is_small(planned: &PlannedInput) -> bool {
+    planned.bytes.is_some_and(|bytes| bytes <= MAX_SMALL_BYTES) && planned.mark.is_some()
+}
+
+/// All of a small file, as it is at one time.
+fn read_small(input: &Input, blob: &Blob, mut reader: Box<dyn Read + Send>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let cannot = |error| store_error(&error).unwrap_or_else(|| failed(&input.name, "cannot be read", error));
+    reader.read_to_end(&mut bytes).map_err(cannot)?;
+    if is_local(input) {
+        let digest = SourceDigest::of_stream(bytes.len() as u64, blake3::Hasher::new().update(&bytes), None);
+        check(blob, Slice::Whole, false, &digest).map_err(|error| Error { place: input.name.clone(), ..error })?;
+    }
+    Ok(bytes)
 }
 
 /// The input as a table, when it is a file that begins as one.
@@ -289,13 +306,12 @@ fn open_slice(
 ) -> Result<Box<dyn Source>> {
     let blob = open_file(input, planned)?;
     let table = blob.as_ref().map(|blob| open_if_table(input, blob, slice, options, tables)).transpose()?.flatten();
+    let is_held = table.is_none() && *slice == Slice::Whole && planned.is_some_and(is_small);
     let source = match table {
         Some(table) => Metered::of(table),
         None => open_stream(input, blob.as_ref(), (planned, piped), slice, options, tables)?,
     };
-    // Of what is in a store each read asks for the version that was opened.
-    let is_local = input.file.as_ref().and_then(Place::as_local).is_some();
-    Ok(Box::new(match blob.filter(|_| planned.is_some() && is_local) {
+    Ok(Box::new(match blob.filter(|_| planned.is_some() && is_local(input) && !is_held) {
         Some(blob) => source.checking(blob, &input.name, *slice),
         None => source,
     }))
@@ -323,7 +339,11 @@ fn open_stream(
         let lines = LineSource::new(&input.name, Box::new(range), options).starting_at(first, slice.first_row());
         return Ok(Metered::over(raw, Box::new(lines), None, options.max_record_bytes));
     }
-    let raw = Raw::new(&input.name, open_bytes(input, blob, how, 0)?, Some(blake3::Hasher::new()));
+    let mut bytes = open_bytes(input, blob, how, 0)?;
+    if let (Some(blob), true) = (blob, how.0.is_some_and(is_small)) {
+        bytes = Box::new(io::Cursor::new(read_small(input, blob, bytes)?));
+    }
+    let raw = Raw::new(&input.name, bytes, Some(blake3::Hasher::new()));
     let mut reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
     let first = io::BufRead::fill_buf(&mut reader).map_err(|error| cannot_read(&raw, error))?;
     if let Some(container) = sniff_table(first) {

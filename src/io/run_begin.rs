@@ -1,13 +1,13 @@
 //! How a run begins, or goes on: which job it belongs to, who may write to it, and what is committed already. Knows the
 //! plan and the locks of a run, not its tables.
 
-use super::run_documents::{PLAN, holds_run, is_begun, plan_at, read_commits};
+use super::run_documents::{MANIFEST, PLAN, holds_run, is_begun, plan_at, read_commits};
 use super::run_lock::{LOCKS, RunLock, Waits};
 use super::store::Place;
 use super::{LEDGER, failed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{Commit, RunPlan, Shard, seal_packed};
+use crate::pipeline::{Commit, FailedInput, RunPlan, Shard, commit_path, seal_packed};
 
 /// So many missing parts are named.
 const MAX_NAMED: usize = 10;
@@ -29,7 +29,16 @@ pub(super) async fn begin(
     let lock = RunLock::take(root, shard, waits, look.clone()).await?;
     let (there, asked) = (root.clone(), plan.clone());
     let commits = match Bridge::run_blocking("run", move || begun(&there, &asked)).await? {
-        Begun::Goes(commits) => commits,
+        Begun::Goes(commits) => {
+            let is_again =
+                |commit: &Commit| !commit.failed.is_empty() && shard.is_none_or(|shard| shard.takes(commit.part));
+            let (again, commits): (Vec<_>, Vec<_>) = commits.into_iter().partition(is_again);
+            for commit in again {
+                // Its files change before it does. Not every store lets a writer delete.
+                root.join(&commit_path(commit.part)).write_atomic(&[]).await?;
+            }
+            commits
+        }
         Begun::Anew => {
             root.join(PLAN).write_atomic(&seal_packed(plan)?).await?;
             Vec::new()
@@ -56,7 +65,8 @@ pub(super) async fn reopen(root: &Place, partial: bool, waits: &Waits<'_>) -> Re
     let lock = RunLock::take(root, None, waits, || Ok(())).await?;
     let (there, asked) = (root.clone(), plan.clone());
     let commits = Bridge::run_blocking("run", move || read_commits(&there, &asked)).await?;
-    if commits.len() < plan.parts.len() && !partial {
+    let n_whole = commits.iter().filter(|commit| commit.failed.is_empty()).count();
+    if n_whole < plan.parts.len() && !partial {
         return Err(missing_parts(root, &plan, &commits));
     }
     Ok((plan, commits, lock))
@@ -78,10 +88,21 @@ fn begun(root: &Place, plan: &RunPlan) -> Result<Begun> {
     let is_stdin = plan.inputs.iter().any(|input| input.bytes.is_none());
     match (is_planned, holds_run) {
         (true, false) if is_stdin => Ok(Begun::Anew),
-        (true, _) => read_commits(root, plan).map(Begun::Goes),
+        (true, _) => {
+            let commits = read_commits(root, plan)?;
+            let failed = commits.iter().flat_map(|commit| &commit.failed).next();
+            match failed.filter(|_| root.join(MANIFEST).exists().unwrap_or(true)) {
+                Some(failed) => Err(taken(root, &left_out(failed))),
+                None => Ok(Begun::Goes(commits)),
+            }
+        }
         (false, true) => Err(taken(root, "the directory holds a committed run already")),
         (false, false) => Ok(Begun::Not),
     }
+}
+
+fn left_out(failed: &FailedInput) -> String {
+    format!("the run was finished without {}, which shares its part with others, and stays as it is", failed.source)
 }
 
 fn usage(root: &Place, message: &str) -> Error {
@@ -128,10 +149,11 @@ fn check_same(root: &Place, plan: &RunPlan) -> Result<()> {
 }
 
 fn missing_parts(root: &Place, plan: &RunPlan, commits: &[Commit]) -> Error {
-    let mut done = commits.iter().map(|commit| commit.part).peekable();
+    let whole = commits.iter().filter(|commit| commit.failed.is_empty());
+    let mut done = whole.clone().map(|commit| commit.part).peekable();
     let missing = (0..plan.parts.len()).filter(|part| done.next_if_eq(part).is_none()).map(|part| part.to_string());
     let named: Vec<String> = missing.take(MAX_NAMED).collect();
-    let n_missing = plan.parts.len() - commits.len();
+    let n_missing = plan.parts.len() - whole.count();
     let more = if n_missing > named.len() { ", …" } else { "" };
     let message = format!(
         "{n_missing} of {} parts {} not committed yet: {}{more}; run their shards first, or leave them out with --partial",

@@ -57,18 +57,22 @@ pub fn plan_at(root: &Place) -> Result<Option<RunPlan>> {
 pub(crate) fn read_commits(root: &Place, plan: &RunPlan) -> Result<Vec<Commit>> {
     // One listing tells of all files, wherever they are.
     let sizes = root.names()?;
-    let parts: Vec<usize> = (0..plan.parts.len()).filter(|&part| sizes.contains_key(&commit_path(part))).collect();
+    // One without a byte was taken back.
+    let is_there = |part: &usize| sizes.get(&commit_path(*part)).is_some_and(|&bytes| bytes > 0);
+    let parts: Vec<usize> = (0..plan.parts.len()).filter(is_there).collect();
     let paths: Vec<String> = parts.iter().map(|&part| commit_path(part)).collect();
     let documents = root.read_each(&paths)?;
     let mut commits = Vec::new();
     for ((part, path), bytes) in parts.into_iter().zip(paths).zip(documents) {
         let place = root.join(&path).to_string();
         let commit = open_commit(&bytes.ok_or_else(|| missing(&place))?, &place)?;
-        let planned = plan.inputs_of(part).iter().map(|input| input.source.as_str());
+        let planned = plan.inputs_of(part);
+        let n_read = commit.read_of(planned).flatten().count();
         if commit.config_blake3 != plan.config_blake3
             || commit.part != part
             || commit.split != plan.parts[part].slice
-            || !commit.inputs().map(|input| input.source).eq(planned)
+            || n_read != commit.inputs().len()
+            || n_read + commit.failed.len() != planned.len()
         {
             return Err(Error::verification(place, "the commit belongs to another job than the plan"));
         }

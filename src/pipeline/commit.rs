@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::merge::merges;
 use super::plan::{is_one, one};
 use super::sketch::Sketch;
-use super::{ConversationFormat, JobOptions, Slice, TableInput};
+use super::{ConversationFormat, JobOptions, PlannedInput, Slice, TableInput};
 use crate::model::{Condensed, Conversation};
 
 fn whole() -> Slice {
@@ -41,15 +41,15 @@ fn is_zero(count: &u64) -> bool {
 
 impl SourceDigest {
     /// Several inputs together: sums, and the hashes of their hashes, each in hex and with a line feed behind it.
-    pub fn of_all(digests: &[Self]) -> Self {
-        if let [digest] = digests {
-            return digest.clone();
+    pub fn of_all(inputs: &[PackedInput]) -> Self {
+        if let [PackedInput { input, .. }] = inputs {
+            return input.clone();
         }
-        let sum = |count: fn(&Self) -> u64| digests.iter().map(count).sum();
+        let sum = |count: fn(&Self) -> u64| inputs.iter().map(|read| count(&read.input)).sum();
         let hash = |hash: fn(&Self) -> &str| {
             let mut hasher = blake3::Hasher::new();
-            for digest in digests {
-                hasher.update(hash(digest).as_bytes()).update(b"\n");
+            for read in inputs {
+                hasher.update(hash(&read.input).as_bytes()).update(b"\n");
             }
             hasher.finalize().to_hex().to_string()
         };
@@ -186,6 +186,16 @@ pub struct PackedInput {
     pub totals: Totals,
 }
 
+/// One of several inputs that share a part, which could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct FailedInput {
+    /// The source as given.
+    pub source: String,
+    /// Why.
+    pub error: String,
+}
+
 /// An input of a part, or the slice of it that the part holds.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadInput<'c> {
@@ -213,9 +223,12 @@ pub struct Commit {
     pub source: String,
     /// The slice of the source: `whole`, `bytes A..B` (the lines that begin there) or `row groups A..B from row R`.
     pub split: Slice,
-    /// Where several inputs share the part: all of them, in order.
+    /// Where several inputs share the part: what was read of them, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub packed: Vec<PackedInput>,
+    /// Of several inputs that share the part those that could not be read, in order; called again, the job does the part again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedInput>,
     /// Format of the conversations table.
     pub format: ConversationFormat,
     /// What was read; of several inputs the sums, and the hashes of their hashes.
@@ -248,6 +261,12 @@ impl Commit {
             Some(PackedInput { source, input, totals }) => ReadInput { source, input, totals },
             None => ReadInput { source: &self.source, input: &self.input, totals: &self.totals },
         }
+    }
+
+    /// What was read of each of the inputs that were planned for the part; `None` of one that could not be.
+    pub fn read_of<'c>(&'c self, planned: &'c [PlannedInput]) -> impl Iterator<Item = Option<ReadInput<'c>>> {
+        let mut read = self.inputs().peekable();
+        planned.iter().map(move |planned| read.next_if(|read| read.source == planned.source))
     }
 
     /// True when the part holds what was read of `source`.

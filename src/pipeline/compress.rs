@@ -14,8 +14,9 @@ use super::commit::sources_of;
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::reading::{Named, Reading, Sources};
 use super::{
-    Commit, Context, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, Manifest, MaxRejects, Merge, PackedInput,
-    PartSink, PlannedInput, PlannedPart, Progress, RunPlan, Sink, Slice, Source, SourceDigest, TableName, Tally, Timer,
+    Commit, Context, ConversationFormat, Corpus, FORMAT_VERSION, FailedInput, InputEntry, Manifest, MaxRejects, Merge,
+    PackedInput, PartSink, PlannedInput, PlannedPart, Progress, RunPlan, Sink, Slice, SourceDigest, TableName, Tally,
+    Timer,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -28,7 +29,7 @@ pub struct JobOutcome {
     pub tally: Tally,
     /// Parts that were committed before.
     pub n_resumed: usize,
-    /// Parts that are not committed yet.
+    /// Parts that are not committed yet, or not with all their inputs.
     pub n_missing: usize,
 }
 
@@ -69,11 +70,14 @@ pub async fn compress<S: Sink>(
                 if stopping.load(Ordering::Relaxed) {
                     return Ok(None);
                 }
-                match one_part(context, plan, part, corpus, shared, sink).await {
-                    Ok(commit) => Ok(Some(commit)),
+                let fails = |error: Error| {
+                    tracing::warn!(part, %error, "the input cannot be read; the others go on");
+                    failures.lock().unwrap_or_else(PoisonError::into_inner).push((part, error));
+                };
+                match one_part(context, plan, part, corpus, shared, sink, &fails).await {
+                    Ok(commit) => Ok(commit),
                     Err(Failure::Source(error)) => {
-                        tracing::warn!(part, %error, "the input cannot be read; the others go on");
-                        failures.lock().unwrap_or_else(PoisonError::into_inner).push((part, error));
+                        fails(error);
                         Ok(None)
                     }
                     Err(Failure::Job(error)) => {
@@ -93,9 +97,9 @@ pub async fn compress<S: Sink>(
     let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     failures.sort_by_key(|(part, _)| *part);
     if !failures.is_empty() {
-        return Err(unreadable(failures, plan.parts.len()));
+        return Err(unreadable(failures, commits.is_empty()));
     }
-    let n_missing = plan.parts.len() - commits.len();
+    let n_missing = plan.parts.len() - commits.values().filter(|commit| commit.failed.is_empty()).count();
     if n_missing == 0 {
         let outcome = finish(plan, commits.into_values().collect(), sink).await?;
         return Ok(JobOutcome { n_resumed, ..outcome });
@@ -108,7 +112,7 @@ pub async fn compress<S: Sink>(
 }
 
 /// Joins the commits of a plan, in order, into the manifest. An input of which a part is missing is left out as a whole
-/// and named among the missing.
+/// and named among the missing, as is one that could not be read.
 pub async fn finish<S: Sink>(plan: &RunPlan, commits: Vec<Commit>, sink: &S) -> Result<JobOutcome> {
     let mut missing = vec![false; plan.inputs.len()];
     let mut done = commits.iter().map(|commit| commit.part).peekable();
@@ -126,13 +130,16 @@ pub async fn finish<S: Sink>(plan: &RunPlan, commits: Vec<Commit>, sink: &S) -> 
         if missing[index] {
             continue;
         }
+        for (index, read) in planned.inputs().zip(commit.read_of(plan.inputs_of(commit.part))) {
+            n_read[index] += read.map_or(0, |read| read.input.bytes);
+            missing[index] = read.is_none();
+        }
         let packed = super::seal_packed(commit)?;
         tally.add(commit);
         tally.add_document("commits", packed.len());
-        n_read[planned.inputs()].iter_mut().zip(commit.inputs()).for_each(|(sum, read)| *sum += read.input.bytes);
         inputs.push(InputEntry {
             source: commit.source.clone(),
-            n_inputs: planned.n_inputs,
+            n_inputs: commit.inputs().len(),
             mark: plan.inputs[index].mark.clone().filter(|_| planned.n_inputs == 1),
             slice: commit.split,
             digest: commit.input.clone(),
@@ -168,8 +175,9 @@ pub async fn finish<S: Sink>(plan: &RunPlan, commits: Vec<Commit>, sink: &S) -> 
 
 /// Every byte that was planned was read, and no other; row groups are counted in rows.
 fn check_sizes(plan: &RunPlan, n_read: &[u64], missing: &[bool]) -> Result<()> {
-    let counted = |part: &&PlannedPart| !matches!(part.slice, Slice::RowGroups { .. }) && !missing[part.input];
-    for index in plan.parts.iter().filter(counted).flat_map(PlannedPart::inputs) {
+    let in_bytes = |part: &&PlannedPart| !matches!(part.slice, Slice::RowGroups { .. });
+    let inputs = plan.parts.iter().filter(in_bytes).flat_map(PlannedPart::inputs);
+    for index in inputs.filter(|&index| !missing[index]) {
         let (Some(input), Some(&n_read)) = (plan.inputs.get(index), n_read.get(index)) else { continue };
         if let Some(planned) = input.bytes.filter(|&planned| planned != n_read) {
             let message = format!("{planned} bytes were there when the job began, but {n_read} were read");
@@ -191,16 +199,22 @@ async fn one_part<S: Sink>(
     corpus: Arc<dyn Corpus>,
     shared: &Shared,
     sink: &S,
-) -> std::result::Result<Commit, Failure> {
+    fails: &dyn Fn(Error),
+) -> std::result::Result<Option<Commit>, Failure> {
     let planned = plan.parts[part];
     let inputs = plan.inputs_of(part);
     let name = inputs.first().map(|input| input.source.clone()).unwrap_or_default();
     let told = sources_of(&name, inputs.len());
     context.observer.source(part, &told);
     tracing::debug!(part, source = told, slice = %planned.slice, "begins");
-    let (first, rest) = sources(planned, inputs, &corpus);
-    let source = Bridge::run_blocking("reader", first).await.map_err(failure_of_source)?;
-    let table = source.table();
+    let mut sources = sources(planned, inputs, &corpus);
+    let (mut table, mut schema) = (None, None);
+    if planned.n_inputs == 1 {
+        let opening = move || sources.next().unwrap_or_else(|| Err(Error::internal("", "a part has no input")));
+        let source = Bridge::run_blocking("reader", opening).await.map_err(failure_of_source)?;
+        (table, schema) = (source.table(), source.schema());
+        sources = Box::new(std::iter::once(Ok(source)));
+    }
     if table.is_some() && context.options.format == ConversationFormat::Jsonl {
         let message = "the input is a table, and JSON lines cannot hold its columns and types; use --output RUN with \
                        --format parquet or --format arrow";
@@ -211,67 +225,68 @@ async fn one_part<S: Sink>(
         Slice::Bytes { start, end } => Some(end - start),
         Slice::RowGroups { .. } => None,
     };
-    let schema = source.schema();
     let named = inputs.iter().map(|input| Named { name: input.source.as_str().into(), most: most(input) }).collect();
-    let reading = Reading { inputs: named, sources: Box::new(std::iter::once(Ok(source)).chain(rest)) };
+    let reading = Reading { inputs: named, sources };
     let mut open = sink.begin(part, &name, schema).await?;
     let done = run_part(context, shared, reading, &mut open).await?;
     check_share(context.max_rejects, &done, &told)?;
-    let packed = if inputs.len() > 1 { packed(inputs, &done)? } else { Vec::new() };
+    let (mut packed, mut failed) = (Vec::with_capacity(inputs.len()), Vec::new());
+    for ((input, read), counted) in inputs.iter().zip(done.read).zip(&done.counted) {
+        let source = input.source.clone();
+        match read.map_err(failure_of_source) {
+            Ok(input) if input.stream_bytes == counted.proven_bytes => {
+                packed.push(PackedInput { source, input, totals: counted.totals });
+            }
+            Ok(SourceDigest { stream_bytes, .. }) => {
+                let message = format!("{stream_bytes} bytes were read, but {} were proven", counted.proven_bytes);
+                return Err(Failure::Job(Error::internal(source, message)));
+            }
+            Err(Failure::Source(error)) => {
+                failed.push(FailedInput { source, error: error.to_string() });
+                fails(error);
+            }
+            Err(job) => return Err(job),
+        }
+    }
+    let Some(first) = packed.first() else { return Ok(None) };
     let commit = Commit {
         format_version: FORMAT_VERSION,
         engine_version: plan.engine_version.clone(),
         config_blake3: plan.config_blake3.clone(),
         part,
-        source: name.clone(),
+        source: first.source.clone(),
         split: planned.slice,
-        packed,
         format: context.options.format,
         records: done.totals.conversations + done.totals.rejects,
-        input: SourceDigest::of_all(&done.digests),
+        input: SourceDigest::of_all(&packed),
+        packed: if planned.n_inputs > 1 { packed } else { Vec::new() },
+        failed,
         table,
         totals: done.totals,
         proof: done.proof,
         sketch: Some(done.sketch),
         files: Vec::new(),
     };
-    if commit.proof.bytes != commit.input.stream_bytes {
-        let message = format!("{} bytes were read, but {} were proven", commit.input.stream_bytes, commit.proof.bytes);
-        return Err(Failure::Job(Error::internal(name, message)));
-    }
     let timer = context.timer.as_deref();
     let commit = Timer::time_async(timer, "write", open.commit(commit, &context.bridge)).await?;
     timer.into_iter().for_each(Timer::part_done);
     tracing::info!(part, source = told, records = commit.records, rejects = commit.totals.rejects, "committed");
     context.observer.committed(&commit);
-    Ok(commit)
+    Ok(Some(commit))
 }
 
-/// Opens a source.
-type Opening = Box<dyn FnOnce() -> Result<Box<dyn Source>> + Send>;
-
-/// What opens the first input of a part, and the others as they come.
-fn sources(planned: PlannedPart, inputs: &[PlannedInput], corpus: &Arc<dyn Corpus>) -> (Opening, Sources) {
-    let opening = |(index, input): (usize, PlannedInput)| -> Opening {
-        let corpus = corpus.clone();
-        Box::new(move || corpus.open(index, &input, &planned.slice))
-    };
-    let mut openings = planned.inputs().zip(inputs.iter().cloned()).map(opening).collect::<Vec<_>>().into_iter();
-    let nothing = || Box::new(|| Err(Error::internal("", "a part has no input"))) as Opening;
-    (openings.next().unwrap_or_else(nothing), Box::new(openings.map(|open| open())))
-}
-
-/// What was read of each input of a part, all of it proven.
-fn packed(inputs: &[PlannedInput], done: &Done) -> std::result::Result<Vec<PackedInput>, Failure> {
-    let packed = inputs.iter().zip(&done.digests).zip(&done.counted).map(|((input, digest), counted)| {
-        let source = input.source.clone();
-        if counted.proven_bytes != digest.stream_bytes {
-            let (read, proven) = (digest.stream_bytes, counted.proven_bytes);
-            return Err(Error::internal(source, format!("{read} bytes were read, but {proven} were proven")));
+/// The inputs of a part, opened as they come.
+fn sources(planned: PlannedPart, inputs: &[PlannedInput], corpus: &Arc<dyn Corpus>) -> Sources {
+    let (inputs, corpus) = (inputs.to_vec(), corpus.clone());
+    let open = move |(index, input): (usize, PlannedInput)| {
+        let source = corpus.open(index, &input, &planned.slice)?;
+        if planned.n_inputs > 1 && source.table().is_some() {
+            let message = "the file is a table and is not named like one; name it .parquet or .arrow, or read it alone";
+            return Err(Error::input(input.source, message));
         }
-        Ok(PackedInput { source, input: digest.clone(), totals: counted.totals })
-    });
-    Ok(packed.collect::<Result<_>>()?)
+        Ok(source)
+    };
+    Box::new(planned.inputs().zip(inputs).map(open))
 }
 
 fn check_share(max_rejects: Option<MaxRejects>, done: &Done, name: &str) -> Result<()> {
@@ -284,10 +299,9 @@ fn check_share(max_rejects: Option<MaxRejects>, done: &Done, name: &str) -> Resu
     }
 }
 
-/// One error for all inputs that could not be read: the first, and how many there are.
-fn unreadable(mut failures: Vec<(usize, Error)>, n_parts: usize) -> Error {
+/// One error for all inputs that could not be read: the first, and how many there are; with `all` nothing else was done.
+fn unreadable(mut failures: Vec<(usize, Error)>, all: bool) -> Error {
     let more = failures.len() - 1;
-    let all = failures.len() == n_parts;
     let (_, mut first) = failures.swap_remove(0);
     if more > 0 {
         let inputs = if more == 1 { "input" } else { "inputs" };

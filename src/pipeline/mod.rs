@@ -60,7 +60,9 @@ pub use batch::{
     MAX_RECORD_BYTES, MAX_ROW_BYTES, RecordLine, RowBatch,
 };
 pub use choices::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects, Originals};
-pub use commit::{Commit, InputEntry, Manifest, PackedInput, Piece, Proof, ReadInput, SourceDigest, TableFile, Totals};
+pub use commit::{
+    Commit, FailedInput, InputEntry, Manifest, PackedInput, Piece, Proof, ReadInput, SourceDigest, TableFile, Totals,
+};
 pub use compress::{JobOutcome, batch_bytes, commit_path, compress, finish};
 pub use condense::Condense;
 pub use context::{Context, ResourceLimits};

@@ -61,8 +61,8 @@ impl Shared {
 
 /// What a part came to.
 pub(super) struct Done {
-    /// Of each of its inputs.
-    pub(super) digests: Vec<SourceDigest>,
+    /// Of each of its inputs, or why it could not be opened.
+    pub(super) read: Vec<Result<SourceDigest>>,
     /// Of each of its inputs.
     pub(super) counted: Vec<Counted>,
     pub(super) totals: Totals,
@@ -95,14 +95,14 @@ pub(super) async fn run_part<P: PartSink>(
     let reading = async { reading.await.map_err(failure_of_source) };
     let working = async { work_all(context, inputs.clone(), batches, worked).await.map_err(Failure::Job) };
     let writing = async { write_all(context, shared, &inputs, results, sink).await.map_err(Failure::Job) };
-    let (digests, (), (mut done, told)) = try_join3(reading, working, writing).await?;
+    let (read, (), (mut done, told)) = try_join3(reading, working, writing).await?;
     done.sketch.trim();
     // What was told on the way is an estimate.
-    let n_bytes: u64 = digests.iter().map(|digest| digest.bytes).sum();
+    let n_bytes: u64 = read.iter().flatten().map(|digest| digest.bytes).sum();
     context.observer.progress(&shared.advance(|progress| {
         progress.stored_bytes = (progress.stored_bytes + n_bytes).saturating_sub(told);
     }));
-    Ok(Done { digests, ..done })
+    Ok(Done { read, ..done })
 }
 
 /// A reader that was told to stop is not at fault: what stopped it is told elsewhere.
@@ -289,7 +289,7 @@ async fn write_all<P: PartSink>(
         context.observer.progress(&progress);
         drop(worked.permit);
     }
-    Ok((Done { digests: Vec::new(), counted: all, totals, proof, sketch }, stored_bytes))
+    Ok((Done { read: Vec::new(), counted: all, totals, proof, sketch }, stored_bytes))
 }
 
 /// The error of a job whose inputs are not what they should be.

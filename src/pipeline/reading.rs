@@ -11,11 +11,11 @@ use super::admission::{Admission, stopped};
 use super::bridge::guard;
 use super::timings::Timer;
 use super::{Batch, Source, SourceDigest};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::ShapeName;
 use crate::shape;
 
-/// Sources that are opened one after the other.
+/// Sources that are opened one after the other; one that cannot be is told, and the others go on.
 pub(super) type Sources = Box<dyn Iterator<Item = Result<Box<dyn Source>>> + Send>;
 
 /// What a part reads.
@@ -62,27 +62,26 @@ pub(super) fn read_all(
     handle: &Handle,
     batches: &Sender<Admitted>,
     timer: Option<&Timer>,
-) -> Result<Vec<SourceDigest>> {
-    let mut digests = Vec::with_capacity(reading.inputs.len());
+) -> Result<Vec<Result<SourceDigest>>> {
+    let mut read = Vec::with_capacity(reading.inputs.len());
     let is_shared = reading.inputs.len() > 1;
     let (mut open, mut stored_before) = (None, 0);
     loop {
         let permit = handle.block_on(admission.admit())?;
         let (mut load, mut charged, mut stored_bytes) = (Load::new(), 0, 0);
         while load.is_empty() || is_shared && charged < enough {
-            let input = digests.len();
+            let input = read.len();
             let source: &mut Box<dyn Source> = match &mut open {
                 Some(source) => source,
-                None => match reading.sources.next().transpose()? {
-                    Some(source) => open.insert(source),
+                None => match reading.sources.next() {
+                    Some(Ok(source)) => open.insert(source),
+                    Some(Err(error)) => {
+                        read.push(Err(error));
+                        continue;
+                    }
                     None => break,
                 },
             };
-            if is_shared && source.table().is_some() {
-                let message =
-                    "the file is a table and is not named like one; name it .parquet or .arrow, or read it alone";
-                return Err(Error::input(source.name(), message));
-            }
             let batch = Timer::time(timer, "read", || source.next_batch())?;
             if let Some(batch) = batch {
                 let most = reading.inputs.get(input).and_then(|input| input.most).unwrap_or(u64::MAX);
@@ -91,12 +90,12 @@ pub(super) fn read_all(
                 charged += batch.charged_bytes();
                 load.push(Fed { input, batch, shape: None });
             } else {
-                digests.push(source.digest()?);
+                read.push(Ok(source.digest()?));
                 (open, stored_before) = (None, 0);
             }
         }
         if load.is_empty() {
-            return Ok(digests);
+            return Ok(read);
         }
         let permit = handle.block_on(admission.adjust(permit, charged))?;
         batches.blocking_send(Admitted { load, stored_bytes, permit }).map_err(|_| stopped())?;

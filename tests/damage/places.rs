@@ -270,6 +270,9 @@ fn written_again(code: i32) {
 
 fn overwritten(code: i32) {
     let dir = three();
+    // A small file is read when it is opened.
+    dir.write("in/b.jsonl", jsonl(10_000, 8));
+    long_ago(&dir.path("in/b.jsonl"));
     let path = dir.path("in/b.jsonl");
     let outcome = job_with(&dir, || (), move || overwrite(&path));
     only_the_second_fails(&dir, outcome, code, "the file changed while it was read");
