@@ -126,6 +126,18 @@ fn the_same_bytes_come_out_of_any_number_of_threads() {
 }
 
 #[test]
+fn an_empty_file_behind_one_that_is_cut_has_a_part_of_its_own() {
+    let dir = TestDir::new();
+    dir.write("in/a.jsonl", jsonl(40, 1));
+    dir.write("in/b.jsonl", "");
+    condenser(dir.root(), &["compress", "in", "-o", "run", "--split-size", "8k"]).ok();
+    assert!(parts(&dir, "run") > 2);
+    condenser(dir.root(), &["verify", "run"]).ok();
+    condenser(dir.root(), &["restore", "run", "-o", "back"]).ok();
+    assert!(files(&dir.path("back")) == files(&dir.path("in")));
+}
+
+#[test]
 fn parts_are_as_large_as_cuts_and_machines_share_them() {
     let dir = TestDir::new();
     for at in 0..12 {

@@ -242,19 +242,21 @@ impl RunPlan {
     /// Those of one name do not.
     pub fn sharing(mut self, may_share: impl Fn(usize) -> bool) -> Self {
         let mut parts: Vec<PlannedPart> = Vec::with_capacity(self.parts.len());
-        let (mut room, mut names) = (0, HashSet::new());
+        let (mut room, mut names) = (None, HashSet::new());
         for part in std::mem::take(&mut self.parts) {
             let input = &self.inputs[part.input];
             let bytes = input.bytes.filter(|_| part.slice == Slice::Whole && may_share(part.input));
             let before = parts.last_mut().filter(|before| before.n_inputs < MAX_SHARING);
             match (bytes, before) {
-                (Some(bytes), Some(before)) if bytes <= room && !names.contains(&*input.source) => {
+                (Some(bytes), Some(before))
+                    if room.is_some_and(|room| bytes <= room) && !names.contains(&*input.source) =>
+                {
                     before.n_inputs += 1;
-                    room -= bytes;
+                    room = room.map(|room: u64| room - bytes);
                 }
                 _ => {
                     // What may not be shared leaves no room.
-                    room = bytes.map_or(0, |bytes| self.options.split_bytes.saturating_sub(bytes));
+                    room = bytes.map(|bytes| self.options.split_bytes.saturating_sub(bytes));
                     names.clear();
                     parts.push(part);
                 }
