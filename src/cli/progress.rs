@@ -175,8 +175,8 @@ impl Observer for Json {
     }
     fn committed(&self, commit: &Commit) {
         let line = json!({
-            "event": "committed", "part": commit.part, "source": commit.sources(), "input": commit.input,
-            "totals": commit.totals,
+            "event": "committed", "part": commit.part, "source": commit.source, "n_inputs": commit.inputs().len(),
+            "input": commit.input, "totals": commit.totals,
         });
         message::event(&line);
     }

@@ -132,7 +132,7 @@ pub struct PlannedInput {
     pub mark: Option<String>,
 }
 
-/// So many inputs share a part at most: what a part cannot read is missing with it, and its commit names all.
+/// So many inputs share a part at most: a part is done again as a whole, and its commit names all.
 const MAX_SHARING: usize = 4096;
 
 /// What becomes a part: a slice of an input, or several whole inputs that follow each other.

@@ -107,9 +107,8 @@ impl<'w> Deltas<'w> {
         Some(Self { written, places: Places::of(written.text.as_bytes()) })
     }
 
-    /// The stretches of `original`, for which the message at `position` was written, that stand anywhere in what was written, and the
-    /// rest; `None` where that saves nothing. `end` is where the last stretch of the original before it ended, and becomes that of this
-    /// one. Takes time in proportion to `original`.
+    /// The stretches of `original` that stand anywhere in what was written, and the rest; `None` where that saves nothing. `end` is
+    /// from where the first stretch is counted, and becomes where the last one ends. Takes time in proportion to `original`.
     #[must_use]
     pub fn of(&self, original: &str, end: &mut usize) -> Option<Delta> {
         u32::try_from(original.len()).ok()?;

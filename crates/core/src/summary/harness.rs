@@ -2,7 +2,7 @@
 //! the words that do. Knows their beginnings; refuses to know scores of anything else.
 
 use crate::text::words::word_list;
-use crate::text::{Span, TextView};
+use crate::text::{Span, TextView, USER_SAID};
 
 /// Points that take a sentence out of every summary.
 pub(super) const NOISE: i32 = -20;
@@ -19,8 +19,6 @@ const OTHERS: &[(&str, i32)] = &[
     ("On branch ", 8),
     ("(use \"git ", NOISE),
 ];
-
-const USER_SAID: &str = "To tell you how to proceed, the user said:";
 
 const N_HEAD: usize = 4;
 /// How these begin: most other texts stop here.

@@ -36,6 +36,9 @@ mod view;
 mod wide;
 pub(crate) mod words;
 
+/// How programs introduce what the user said who refused the use of a tool.
+pub(crate) const USER_SAID: &str = "To tell you how to proceed, the user said:";
+
 pub use bearing::{Bearing, Pointer};
 pub use constraints::names_constraint;
 pub use corrections::{Correction, FoundCorrection, Speaker, correction};

@@ -2,6 +2,7 @@
 //! refuses to know what stands around it.
 
 use super::formats::Lines;
+use crate::text::USER_SAID;
 
 /// Bytes of a line that are looked at.
 const NEAR: usize = 400;
@@ -13,12 +14,23 @@ const MIN_LETTERS: usize = 88;
 const MIN_SAID: usize = 2;
 const MIN_SAID_LETTERS: usize = 75;
 
+/// Lines in which it stands that a user refused the use of a tool.
+const REFUSAL: usize = 3;
+
 /// The line with which a reminder of the harness at the end of a text begins.
 pub(super) fn reminder(text: Lines<'_>) -> Option<usize> {
     let last = (0..text.len()).rev().find(|&at| text.lines[at].len > 0)?;
     let begins = |&at: &usize| text.at(at).trim_ascii_start().starts_with(b"<system-reminder>");
     let is_reminder = text.at(last).trim_ascii_end().ends_with(b"</system-reminder>");
     if is_reminder { (0..=last).rev().find(begins) } else { None }
+}
+
+/// The line with which the words of a user begin who refused the use of a tool, in what came back instead.
+pub(super) fn words_of_user(text: Lines<'_>) -> Option<usize> {
+    let is_refused = text.len() > 0 && text.at(0).starts_with(b"The user doesn't want to ");
+    let told = (0..text.len()).take_while(|_| is_refused);
+    let begin = told.take(REFUSAL).find(|&at| memchr::memmem::find(text.at(at), USER_SAID.as_bytes()).is_some())?;
+    Some(begin + usize::from(text.at(begin).trim_ascii_end().ends_with(USER_SAID.as_bytes())))
 }
 
 /// A heading, numbered or with signs.

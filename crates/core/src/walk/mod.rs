@@ -476,6 +476,7 @@ impl Walker {
         }
         of.join_frames(&mut self.units);
         of.join_reminder(&mut self.units);
+        of.join_words_of_user(&mut self.units);
         of.join_fences(&mut self.units);
         let format = if self.units.is_document { Format::Log } else { Format::of(text_lines, answer.asks) };
         if !self.units.is_document {

@@ -123,6 +123,16 @@ impl<'t> Of<'t> {
         }
     }
 
+    /// Shows all words of a user who refused the use of a tool: they are what is to be done instead.
+    pub(super) fn join_words_of_user(&self, units: &mut Units) {
+        let text = Lines { bytes: self.bytes, lines: self.lines };
+        let Some(begin) = looks::words_of_user(text).filter(|_| self.is_result && !units.is_document) else { return };
+        let first = units.first.get(begin).map_or(units.units.len(), |&first| first as usize);
+        for unit in &mut units.units[first..] {
+            unit.state |= state::SKELETON | state::WHOLE;
+        }
+    }
+
     /// The lines that stay.
     fn keep(&self, verdict: Option<usize>) -> Kept {
         let n = self.n_own();

@@ -153,3 +153,16 @@ fn an_error_stands_under_its_file() {
     let (before, _) = shown.split_once("'fetchUser' is not defined").expect("it is shown");
     assert!(before.contains("/w/src/zz.ts"), "{shown}");
 }
+
+#[test]
+fn what_a_user_says_who_refuses_a_tool_stays_whole() {
+    let words = "Could we first look at which gates the other crews already open by hand, and write down who holds a key?\n\
+                 And after that oil the hinges of the old one, but do not paint it before the heron has left";
+    for between in ["\n", " "] {
+        let refused = "The user doesn't want to proceed with this tool use. The tool use was rejected, nothing was written. \
+                       To tell you how to proceed, the user said:";
+        let text = format!("{refused}{between}{words}");
+        let shown = shown(&reads(&text), 2);
+        assert!(shown.ends_with(words), "{shown}");
+    }
+}
