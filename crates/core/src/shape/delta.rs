@@ -227,32 +227,96 @@ fn kinds(bytes: u64) -> (u64, u64) {
     (word & each(0x80) & !wide, wide)
 }
 
-/// The next place that is looked up, and what stands there: beginnings of words, and some places of what has none, whatever stands around
+/// Places that are looked up, and what stands there: beginnings of words, and some places of what has none, whatever stands around
 /// them.
-fn next_key(bytes: &[u8], from: usize) -> Option<(usize, u32)> {
-    let eight = |at: usize| bytes.get(at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight));
-    let mut before = if from > 0 && bytes[from - 1].is_ascii_alphanumeric() { 0x80 } else { 0 };
-    for block in (from..).step_by(8) {
-        let (word, wide) = kinds(eight(block)?);
-        let mut places = word & !(word << 8 | before) | wide;
-        while places != 0 {
-            let bit = places.trailing_zeros();
-            let at = block + bit as usize / 8;
-            let (mixed, second) = (eight(at)?.wrapping_mul(0x9E37_79B9_7F4A_7C15), eight(at + KEY / 2)?);
-            if wide >> bit & 1 == 0 || mixed.leading_zeros() >= SPARSE {
+#[derive(Debug)]
+struct Keys<'t> {
+    bytes: &'t [u8],
+    /// The block that is looked at.
+    block: usize,
+    /// Of its places those that are left, and which of them are not ASCII, a bit for each.
+    places: u64,
+    wide: u64,
+    /// 1 where what stands before the block is a letter or a digit.
+    before: u64,
+}
+
+/// Bytes of a block: one for each bit.
+const BLOCK: usize = u64::BITS as usize;
+
+impl<'t> Keys<'t> {
+    fn of(bytes: &'t [u8]) -> Self {
+        let mut keys = Self { bytes, block: 0, places: 0, wide: 0, before: 0 };
+        keys.look();
+        keys
+    }
+
+    /// Looks at the block; behind the end of a text nothing stands.
+    fn look(&mut self) {
+        let rest = &self.bytes[self.block..];
+        let block = rest.first_chunk::<BLOCK>().copied().unwrap_or_else(|| {
+            let mut block = [0; BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            block
+        });
+        let (mut word, mut wide) = (0, 0);
+        for (at, eight) in block.as_chunks::<8>().0.iter().enumerate() {
+            let (word_here, wide_here) = kinds(u64::from_le_bytes(*eight));
+            word |= highest_bits(word_here) << (8 * at);
+            wide |= highest_bits(wide_here) << (8 * at);
+        }
+        self.places = word & !(word << 1 | self.before) | wide;
+        (self.wide, self.before) = (wide, word >> (BLOCK - 1));
+    }
+
+    /// Goes on at a place behind the last one.
+    fn go_to(&mut self, at: usize) {
+        if at >= self.block + BLOCK {
+            self.before = u64::from(self.bytes[at - 1].is_ascii_alphanumeric());
+            self.block = at;
+            self.look();
+        } else {
+            self.places &= u64::MAX << (at - self.block);
+        }
+    }
+}
+
+/// The highest bit of each of eight bytes, one beside the other.
+fn highest_bits(bytes: u64) -> u64 {
+    (bytes >> 7 & each(1)).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+impl Iterator for Keys<'_> {
+    type Item = (usize, u32);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            while self.places == 0 {
+                self.block += BLOCK;
+                if self.block + KEY > self.bytes.len() {
+                    return None;
+                }
+                self.look();
+            }
+            let bit = self.places.trailing_zeros();
+            let at = self.block + bit as usize;
+            self.places &= self.places - 1;
+            let sixteen = self.bytes.get(at..)?.first_chunk::<KEY>()?;
+            let [first, second] = [0, 8].map(|from| u64::from_le_bytes(std::array::from_fn(|at| sixteen[from + at])));
+            let mixed = first.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            if self.wide >> bit & 1 == 0 || mixed.leading_zeros() >= SPARSE {
                 let key = (mixed ^ second.rotate_left(29)).wrapping_mul(0xD1B5_4A32_D192_ED03);
                 return Some((at, (key >> u32::BITS) as u32));
             }
-            places &= places - 1;
         }
-        before = word >> 56;
     }
-    None
 }
 
 /// Places of a text by what stands there.
 #[derive(Debug)]
 struct Places {
+    /// A bit for what may stand somewhere: most of what does not is told apart without a look at the slots.
+    may_stand: Vec<u64>,
     /// Where the places of each slot begin; behind the last one, where they end.
     begins: Vec<u32>,
     /// Those of a slot ascend.
@@ -261,12 +325,14 @@ struct Places {
 
 impl Places {
     fn of(text: &[u8]) -> Self {
-        let keys = std::iter::successors(next_key(text, 0), |(at, _)| next_key(text, at + 1)).step_by(STEP);
-        let keys: Vec<(u32, u32)> = keys.map(|(at, key)| (at as u32, key)).collect();
-        let mut places = Self { begins: vec![0; keys.len().next_power_of_two() + 1], all: vec![0; keys.len()] };
+        let keys: Vec<(u32, u32)> = Keys::of(text).step_by(STEP).map(|(at, key)| (at as u32, key)).collect();
+        let n_slots = keys.len().next_power_of_two();
+        let mut places =
+            Self { may_stand: vec![0; n_slots.div_ceil(8)], begins: vec![0; n_slots + 1], all: vec![0; keys.len()] };
         for &(_, key) in &keys {
-            let slot = places.slot(key);
+            let (slot, (word, bit)) = (places.slot(key), places.bit(key));
             places.begins[slot] += 1;
+            places.may_stand[word] |= bit;
         }
         let mut end = 0;
         for begin in &mut places.begins {
@@ -286,8 +352,18 @@ impl Places {
         key as usize & (self.begins.len() - 2)
     }
 
+    /// The bit of a key: eight for each slot.
+    fn bit(&self, key: u32) -> (usize, u64) {
+        let bit = (u64::from(key) * (self.may_stand.len() as u64 * 64)) >> u32::BITS;
+        ((bit / 64) as usize, 1 << (bit % 64))
+    }
+
     /// Places where this key may stand.
     fn with(&self, key: u32) -> &[u32] {
+        let (word, bit) = self.bit(key);
+        if self.may_stand[word] & bit == 0 {
+            return &[];
+        }
         let slot = self.slot(key);
         &self.all[self.begins[slot] as usize..self.begins[slot + 1] as usize]
     }
@@ -295,9 +371,8 @@ impl Places {
     /// Stretches of `original` that stand in the text `written` of these places: each time the longest of those that are tried, which
     /// are the nearest ones to the end of the last stretch; at the beginning that is `end`.
     fn shared(&self, original: &[u8], written: &[u8], mut end: usize) -> Vec<Copy> {
-        let (mut copies, mut told, mut from) = (Vec::new(), 0, 0);
-        while let Some((at, key)) = next_key(original, from) {
-            from = at + 1;
+        let (mut copies, mut told, mut keys) = (Vec::new(), 0, Keys::of(original));
+        while let Some((at, key)) = keys.next() {
             let places = self.with(key);
             if places.is_empty() {
                 continue;
@@ -315,8 +390,8 @@ impl Places {
             let Some(copy) = nearest.filter_map(copy_at).reduce(longer) else { continue };
             let before = original[told..at].iter().rev().zip(written[..copy.written].iter().rev());
             let n_before = before.take_while(|(a, b)| a == b).count();
-            (from, end) = (at + copy.n, copy.written + copy.n);
-            told = from;
+            (told, end) = (at + copy.n, copy.written + copy.n);
+            keys.go_to(told);
             copies.push(Copy { from: at - n_before, written: copy.written - n_before, n: n_before + copy.n });
         }
         copies
@@ -325,7 +400,7 @@ impl Places {
 
 #[cfg(test)]
 mod tests {
-    use super::{Delta, DeltaPiece, Deltas, KEY, Wholes, WrittenText, next_key};
+    use super::{Delta, DeltaPiece, Deltas, KEY, Keys, Wholes, WrittenText};
 
     /// What is left of `original` beside `written`, after a look at whether it comes back.
     fn rest(original: &str, written: &str) -> Option<String> {
@@ -428,12 +503,20 @@ mod tests {
 
     #[test]
     fn words_begin_where_they_do() {
-        let text = "a1 bc:D_e@Zz[z`y{0/9:é x  (f) end of it all, and more of it";
-        let keys = std::iter::successors(next_key(text.as_bytes(), 0), |(at, _)| next_key(text.as_bytes(), at + 1));
+        let text = "a1 bc:D_e@Zz[z`y{0/9:é x  (f) end of it all, and more of it".repeat(5);
         let is_of_word = |at: usize| text.as_bytes()[at].is_ascii_alphanumeric();
         let words = (0..=text.len() - KEY).filter(|&at| is_of_word(at) && (at == 0 || !is_of_word(at - 1)));
-        let found = keys.map(|(at, _)| at).filter(|&at| text.as_bytes()[at].is_ascii());
-        assert_eq!(found.collect::<Vec<_>>(), words.collect::<Vec<_>>());
+        let words: Vec<usize> = words.collect();
+        let found = |keys: Keys<'_>| -> Vec<usize> {
+            keys.map(|(at, _)| at).filter(|&at| text.as_bytes()[at].is_ascii()).collect()
+        };
+        assert_eq!(found(Keys::of(text.as_bytes())), words);
+        for (at, behind) in (1..=words[70]).map(|at| (at, words.iter().position(|&word| word >= at).expect("one"))) {
+            let mut keys = Keys::of(text.as_bytes());
+            keys.next();
+            keys.go_to(at.max(1));
+            assert_eq!(found(keys), words[behind..], "{at}");
+        }
     }
 
     #[test]
