@@ -2,7 +2,7 @@
 //! one conversation. Knows columns by name, not what they mean.
 
 use arrow::array::AsArray;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::arrow_reader::{
     ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -42,10 +42,10 @@ const TEXTS: [&str; 6] = [
     "messages.list.item.tool_call_id",
     "messages.list.item.extra",
 ];
-/// Columns of numbers that ascend.
-const ASCENDING: [&str; 3] = ["source_row", "message_index", "position"];
 /// Columns of small numbers: the bytes of a kind stand together.
 const SMALL: [&str; 1] = ["pieces.list.item"];
+/// Different ids of a row group for which its filter is made; of more, more are taken to be in it than are.
+const MAX_IDS: u64 = 1 << 16;
 /// An index of pages tells of every column: with more columns than this they are short, and of one page each.
 const MAX_INDEXED: usize = 20;
 /// Columns whose values repeat.
@@ -94,8 +94,8 @@ impl ParquetEncoder {
                 properties = properties.set_column_compression(column_path(name), zstd(of_texts(level))?);
             }
         }
-        for name in ASCENDING {
-            properties = properties.set_column_encoding(column_path(name), Encoding::DELTA_BINARY_PACKED);
+        for field in schema.fields().iter().filter(|field| field.data_type() == &DataType::UInt64) {
+            properties = properties.set_column_encoding(column_path(field.name()), Encoding::DELTA_BINARY_PACKED);
         }
         for name in SMALL {
             properties = properties.set_column_encoding(column_path(name), Encoding::BYTE_STREAM_SPLIT);
@@ -174,9 +174,9 @@ fn zstd(level: u8) -> Result<Codec> {
     Ok(Codec::ZSTD(ZstdLevel::try_new(level.into()).map_err(internal)?))
 }
 
-/// Long texts are most of a table, and worth two levels more as long as these are quick.
+/// Long texts are most of a table, and worth three levels more as long as these are quick.
 fn of_texts(level: u8) -> u8 {
-    level.max((level + 2).min(9))
+    level.max((level + 3).min(11))
 }
 
 fn properties(compression: Compression) -> Result<WriterPropertiesBuilder> {
@@ -196,7 +196,10 @@ fn properties(compression: Compression) -> Result<WriterPropertiesBuilder> {
 /// A column that rows are looked up by.
 fn findable(properties: WriterPropertiesBuilder, name: &str, level: EnabledStatistics) -> WriterPropertiesBuilder {
     let column = column_path(name);
-    properties.set_column_statistics_enabled(column.clone(), level).set_column_bloom_filter_enabled(column, true)
+    properties
+        .set_column_statistics_enabled(column.clone(), level)
+        .set_column_bloom_filter_enabled(column.clone(), true)
+        .set_column_bloom_filter_max_ndv(column, MAX_IDS)
 }
 
 fn refused(error: ParquetError) -> Error {
