@@ -1,7 +1,10 @@
 //! The metrics measure what they say: each one falls when its kind of damage is planted.
 
-use condenser::model::{EngineOptions, Metrics};
+use condenser::engine::{Engine, Scratch};
+use condenser::model::{EngineOptions, Getter, LookAhead, Metrics, Preset, metric_columns};
+use condenser::shape;
 
+use crate::support::corpora;
 use crate::support::talk::{all, compress, prose};
 
 /// A text that is summarised, around `planted`; the plain words come first and outlast the budget.
@@ -11,6 +14,38 @@ fn around(planted: &str) -> String {
 
 fn metrics(messages: &[(&str, &str)]) -> Metrics {
     compress(messages, &all()).metrics
+}
+
+#[test]
+fn columns_that_nobody_asked_for_would_hold_nothing_of_corpora() {
+    let budget = EngineOptions { token_budget: Some(500), force_converge: true, ..EngineOptions::default() };
+    let off = EngineOptions { look_ahead: LookAhead::Off, ..EngineOptions::default() };
+    let mut n_missing = Vec::new();
+    for options in [EngineOptions::default(), all(), budget, off]
+        .into_iter()
+        .chain(Preset::ALL.iter().map(|preset| preset.options().over(EngineOptions::default())))
+    {
+        let missing: Vec<_> = metric_columns().filter(|column| !column.is_asked_for(&options)).collect();
+        let (engine, mut scratch) = (Engine::new(options).expect("options"), Scratch::default());
+        for (name, lines) in corpora::lines() {
+            for line in lines.iter().step_by(7) {
+                let Some(shape) = shape::detect(line) else { continue };
+                let Ok(decoded) = shape::decode(line, shape, "in:0") else { continue };
+                let metrics = engine.condense(&decoded.conversation, &mut scratch).metrics;
+                for column in &missing {
+                    let is_empty = match column.getter {
+                        Getter::Count(get) => get(&metrics).is_none_or(|count| count == 0),
+                        Getter::Figure(figure) => figure.of(&metrics).is_none(),
+                        Getter::Flag(get) => get(&metrics).is_none(),
+                        Getter::Text(get) => get(&metrics).is_none(),
+                    };
+                    assert!(is_empty, "{name}: {}", column.name);
+                }
+            }
+        }
+        n_missing.push(missing.len());
+    }
+    assert!(n_missing[0] > 25 && n_missing.iter().all(|&n| n > 3 && n <= n_missing[0]), "{n_missing:?}");
 }
 
 #[test]

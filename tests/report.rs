@@ -367,7 +367,12 @@ fn percentiles_of_all_corpora_are_within_one_percent() {
         let total = commit.sketch.expect("a sketch").figures.total();
         assert_eq!(total.conversations, rows.len() as u64);
         for figure in Figure::ALL.map(Figure::as_str) {
-            let values: Vec<f64> = rows.iter().filter_map(|row| row[figure].as_f64()).collect();
+            let of = |row: &Value| match figure {
+                "ratio" => Some(row["chars_in"].as_f64()? / row["chars_out"].as_f64()?),
+                "token_ratio" => Some(row["tokens_in"].as_f64()? / row["tokens_out"].as_f64()?),
+                _ => row[figure].as_f64(),
+            };
+            let values: Vec<f64> = rows.iter().filter_map(of).collect();
             match total.figures.get(figure) {
                 Some(sketch) => close(&format!("{} {figure}", commit.source), sketch, values),
                 None => assert!(values.is_empty(), "{} {figure}", commit.source),
@@ -395,8 +400,7 @@ fn rows(made: &[Made]) -> RecordBatch {
             row.insert("language".to_owned(), if made.class == 0 { Value::Null } else { json!("de") });
             row.insert("checksum".to_owned(), json!(format!("{}", made.chars % 50)));
             row.insert("chars_in".to_owned(), json!(made.chars));
-            row.insert("chars_out".to_owned(), json!(made.chars / 2));
-            row.insert("ratio".to_owned(), json!(made.ratio));
+            row.insert("chars_out".to_owned(), json!(made.chars_out));
             for (name, value) in [("quality_score", made.quality), ("fact_retention", made.facts)] {
                 row.insert(name.to_owned(), json!(value));
             }
@@ -413,7 +417,7 @@ struct Made {
     row: u64,
     class: usize,
     chars: u64,
-    ratio: f64,
+    chars_out: u64,
     quality: Option<f64>,
     facts: Option<f64>,
 }
@@ -426,7 +430,7 @@ fn made() -> impl Strategy<Value = Vec<Made>> {
             row: row as u64,
             class,
             chars,
-            ratio,
+            chars_out: (chars as f64 / ratio).ceil() as u64,
             quality,
             facts,
         });
@@ -451,7 +455,7 @@ proptest! {
         whole.add_rows(&batch).expect("the columns are there");
         for (name, sketch) in &whole.total().figures {
             let pick = |made: &Made| match name.as_str() {
-                "ratio" => Some(made.ratio),
+                "ratio" => Some(made.chars as f64 / made.chars_out as f64),
                 "quality_score" => made.quality,
                 "fact_retention" => made.facts,
                 _ => None,

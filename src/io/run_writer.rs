@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
+use arrow::error::ArrowError;
 use futures::future::try_join_all;
 
 use super::encoder::TableEncoder;
@@ -16,6 +17,7 @@ use crate::durable::sweep_unfinished;
 use crate::error::{Error, Result};
 use crate::model::LookAhead;
 use crate::pipeline::bridge::Bridge;
+use crate::pipeline::tables::asked_metrics;
 use crate::pipeline::{
     Commit, Compression, Container, ConversationFormat, EncodedBatch, Manifest, PartSink, RunPlan, Shard, Sink,
     TableFile, TableName, Timings, commit_path, conversations_schema, decisions_schema, metrics_schema, records_schema,
@@ -121,6 +123,8 @@ pub struct PartWriter {
     format: ConversationFormat,
     compression: Compression,
     look_ahead: Option<LookAhead>,
+    /// The columns of the figures that are written.
+    metrics: Vec<usize>,
     part: usize,
     tables: Vec<Option<OpenTable>>,
     rejects: Option<OpenTable>,
@@ -134,17 +138,18 @@ impl PartWriter {
         let (name, compression) = (table.as_str(), self.compression);
         let path = part_path(name, self.part, self.ending());
         let own = || match table {
-            TableName::Conversations => self.telling(schema_of(table, self.format)),
-            _ => schema_of(table, self.format),
+            TableName::Conversations => Ok(self.telling(schema_of(table, self.format))),
+            TableName::Metrics => metrics_schema().project(&self.metrics).map(Arc::new).map_err(internal),
+            _ => Ok(schema_of(table, self.format)),
         };
         let encoder = match (self.format, foreign) {
             (ConversationFormat::Jsonl, _) => TableEncoder::lines(name, path.clone(), compression),
-            (ConversationFormat::Parquet, None) => TableEncoder::parquet(name, path.clone(), own(), compression)?,
+            (ConversationFormat::Parquet, None) => TableEncoder::parquet(name, path.clone(), own()?, compression)?,
             (ConversationFormat::Parquet, Some(schema)) => {
                 TableEncoder::foreign(name, path.clone(), Container::Parquet, schema.clone(), compression)?
             }
             (ConversationFormat::Arrow, schema) => {
-                let schema = schema.cloned().unwrap_or_else(own);
+                let schema = schema.cloned().map_or_else(own, Ok)?;
                 TableEncoder::foreign(name, path.clone(), Container::ArrowFile, schema, compression)?
             }
         };
@@ -194,6 +199,7 @@ impl Sink for RunWriter {
             format: self.plan.options.format,
             compression: self.plan.options.compression,
             look_ahead: self.plan.options.looks_ahead(),
+            metrics: asked_metrics(&self.plan.options),
             part,
             tables: Vec::new(),
             rejects: None,
@@ -242,7 +248,10 @@ impl Sink for RunWriter {
 }
 
 impl PartSink for PartWriter {
-    async fn write(&mut self, batch: EncodedBatch, bridge: &Bridge) -> Result<()> {
+    async fn write(&mut self, mut batch: EncodedBatch, bridge: &Bridge) -> Result<()> {
+        if let Some(metrics) = &mut batch.tables[TableName::Metrics as usize] {
+            *metrics = metrics.project(&self.metrics).map_err(internal)?;
+        }
         let tables = self.tables.iter_mut().zip(batch.tables);
         let tables = tables.filter_map(|(table, rows)| Some((table.as_mut()?, rows?)));
         let training = self.training.iter_mut().zip(batch.training.into_iter().flatten());
@@ -319,6 +328,10 @@ impl OpenTable {
         self.file.commit().await?;
         Ok(entry)
     }
+}
+
+fn internal(error: ArrowError) -> Error {
+    Error::internal("", "a table lacks a column").because(error)
 }
 
 fn append_texts(encoder: &mut TableEncoder, lines: &[String]) -> Result<Vec<u8>> {

@@ -6,7 +6,9 @@ use super::document::{
 };
 use crate::model::Figure;
 use crate::pipeline::Merge;
-use crate::pipeline::sketch::{Breakdown, ClassFigures, Extreme, MAX_EXTREMES, Quantiles, RejectShare, Share, Sketch};
+use crate::pipeline::sketch::{
+    Breakdown, ClassFigures, Extreme, MAX_EXTREMES, Quantiles, RejectShare, Share, Sketch, ratio,
+};
 
 /// Bars of a picture of a distribution.
 const MAX_BARS: usize = 40;
@@ -14,11 +16,6 @@ const MAX_BARS: usize = 40;
 const MAX_ROWS: usize = 40;
 /// Repeated texts that are shown.
 const MAX_REPEATS: usize = 30;
-
-/// `before / after`; 1 when nothing is left.
-fn ratio(before: u64, after: u64) -> f64 {
-    if after == 0 { 1.0 } else { before as f64 / after as f64 }
-}
 
 impl ReportDocument {
     /// The report of `runs`, each with what its parts told.

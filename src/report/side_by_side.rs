@@ -8,6 +8,7 @@ use super::numbers::counted;
 use super::pair::{Before, Pair, Step, figures_of};
 use super::plain::{cut, fit, line, wrap};
 use crate::model::Figure;
+use crate::pipeline::sketch::ratio;
 
 /// With fewer columns the two sides stand one below the other.
 pub const MIN_BESIDE: usize = 80;
@@ -78,7 +79,6 @@ impl Painter {
 
     fn header(&self, pair: &Pair) -> String {
         let count = |name: &str| pair.metrics.get(name).and_then(Value::as_u64).unwrap_or_default();
-        let figure = |name: &str| pair.metrics.get(name).and_then(Value::as_f64);
         let mut out = String::new();
         let mut push = |style: &Style, text: &str| {
             for line in wrap(text, self.layout.width) {
@@ -98,7 +98,7 @@ impl Painter {
                 "{}, {} (ratio {:.2}), {}",
                 changed(pair.n_before as u64, pair.steps.len() as u64, "message"),
                 change("chars", "character"),
-                figure("ratio").unwrap_or(1.0),
+                ratio(count("chars_in"), count("chars_out")),
                 change("tokens", "token")
             ),
         );

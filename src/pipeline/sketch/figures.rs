@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::extremes::Rank;
 use super::{Breakdown, Density, Distinct, Extreme, Quantiles, Share};
 use crate::error::{Error, Result};
-use crate::model::{Figure, Getter, MetricColumn, metric_columns};
+use crate::model::{Figure, metric_columns};
 use crate::pipeline::merge::{Merge, merges};
 use crate::pipeline::tables::{count_column, figure_at, figure_column, text_column};
 
@@ -106,7 +106,7 @@ impl Figures {
             }
         }
         let (count, figure) = (|name| columns.count(name, row), |figure| columns.figure(figure, row));
-        let ratio = figure(Figure::Ratio).unwrap_or(1.0);
+        let ratio = ratio(count("chars_in"), count("chars_out"));
         for of in Figure::ALL {
             let (name, Some(value)) = (of.as_str(), figure(of)) else { continue };
             match class.figures.get_mut(name) {
@@ -167,6 +167,11 @@ impl Figures {
     }
 }
 
+/// What was before over what is left; 1 when nothing is.
+pub fn ratio(before: u64, after: u64) -> f64 {
+    if after == 0 { 1.0 } else { before as f64 / after as f64 }
+}
+
 /// The count in a row; 0 where there is none.
 fn count_at(column: &UInt64Array, row: usize) -> u64 {
     if column.is_valid(row) { column.value(row) } else { 0 }
@@ -191,11 +196,7 @@ impl<'a> Columns<'a> {
         for name in ["messages_in", "messages_out", "chars_in", "chars_out", "tokens_in", "tokens_out"] {
             count_column(rows, name)?;
         }
-        figure_column(rows, Figure::Ratio.as_str())?;
-        let is_count = |column: &MetricColumn| {
-            matches!(column.getter, Getter::Count(_)) && (!column.is_nullable || column.is_of_uses())
-        };
-        let counts = metric_columns().filter(is_count).map(|column| column.name);
+        let counts = metric_columns().filter(|column| column.adds_up).map(|column| column.name);
         Ok(Self {
             id: text_column(rows, "conversation_id")?,
             source: text_column(rows, "source")?,
@@ -214,6 +215,11 @@ impl<'a> Columns<'a> {
     }
 
     fn figure(&self, figure: Figure, row: usize) -> Option<f64> {
-        figure_at(self.figures[figure as usize]?, row)
+        let of = |before, after| Some(ratio(self.count(before, row), self.count(after, row)));
+        match figure {
+            Figure::Ratio => of("chars_in", "chars_out"),
+            Figure::TokenRatio => of("tokens_in", "tokens_out"),
+            _ => figure_at(self.figures[figure as usize]?, row),
+        }
     }
 }

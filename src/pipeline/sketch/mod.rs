@@ -24,7 +24,7 @@ pub use contents::{Contents, DecisionTally};
 pub use density::{Density, DensityCell};
 pub use distinct::Distinct;
 pub use extremes::{Extreme, MAX_EXTREMES};
-pub use figures::{ClassFigures, Figures};
+pub use figures::{ClassFigures, Figures, ratio};
 pub use quantiles::{Bin, Quantiles, RELATIVE_ERROR};
 pub use repeats::{MIN_REPEAT_CHARS, Repeat, Repeats};
 

@@ -12,9 +12,9 @@ pub const MIN_REPEAT_CHARS: u64 = 200;
 /// So many texts are followed while a part is written or read.
 const MAX_FOLLOWED: usize = 2048;
 /// So many of them are written down.
-const MAX_WRITTEN: usize = 64;
+const MAX_WRITTEN: usize = 32;
 /// How much of a text is written down, in characters.
-const EXCERPT_CHARS: usize = 120;
+const EXCERPT_CHARS: usize = 80;
 
 /// A text that occurs in many messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

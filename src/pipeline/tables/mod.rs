@@ -14,15 +14,16 @@ pub(crate) use build::{
     ConversationsBuilder, DecisionsBuilder, MetricsBuilder, OriginalRow, RecordsBuilder, RowPlace, VerbatimBuilder,
 };
 pub use build::{decisions_schema, verbatim_schema};
+pub(crate) use schema::asked_metrics;
 pub use schema::{conversations_schema, metrics_schema, records_schema};
 pub(crate) use view::{ConversationsView, count_column, figure_at, figure_column, list_column, text_at, text_column};
 
-/// The checksum of a record or row: the first 128 bits of its BLAKE3 in hex, or all of them, as runs of the first version have it.
+/// The checksum of a record or row: the first 64 bits of its BLAKE3 in hex, or all of them, as runs of the first version have it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Checksum(pub(crate) blake3::Hash);
 
 /// Digits of a checksum.
-pub(crate) const CHECKSUM_DIGITS: usize = 32;
+pub(crate) const CHECKSUM_DIGITS: usize = 16;
 
 impl Checksum {
     /// True when this is what was stored.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 
 use crate::model::{Getter, metric_columns};
+use crate::pipeline::JobOptions;
 
 pub(super) fn field(name: &str, data_type: DataType, nullable: bool) -> Field {
     Field::new(name, data_type, nullable)
@@ -52,7 +53,17 @@ fn type_of(getter: &Getter) -> DataType {
     }
 }
 
-/// Figures per conversation.
+/// The columns of the metrics table that runs with these options have, by their places in [`metrics_schema`].
+pub(crate) fn asked_metrics(options: &JobOptions) -> Vec<usize> {
+    let may_have_all = options.llm.is_some() || options.policy.is_some() || options.target_ratio.is_some();
+    let is_asked_for =
+        |name: &str| metric_columns().find(|of| of.name == name).is_none_or(|of| of.is_asked_for(&options.engine));
+    let fields = metrics_schema();
+    let fields = fields.fields().iter().enumerate();
+    fields.filter(|(_, field)| may_have_all || is_asked_for(field.name())).map(|(at, _)| at).collect()
+}
+
+/// Figures per conversation; a run has the columns that were asked for.
 pub fn metrics_schema() -> SchemaRef {
     let mut fields = place_fields();
     fields.push(field("class", DataType::LargeUtf8, false));

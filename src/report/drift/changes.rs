@@ -8,6 +8,7 @@ use twox_hash::XxHash3_64;
 use super::{Change, Changes};
 use crate::error::{Error, Result};
 use crate::model::Figure;
+use crate::pipeline::sketch::ratio;
 use crate::pipeline::tables::{CHECKSUM_DIGITS, count_column, figure_at, figure_column, text_column};
 
 /// So many conversations of the side before are held at once: 64 MB.
@@ -37,8 +38,15 @@ pub struct ChangeFinder {
 
 impl ChangeFinder {
     /// The columns of the metrics table that are looked at.
-    pub const COLUMNS: [&'static str; 6] =
-        ["conversation_id", "source", "source_row", "checksum", Figure::Ratio.as_str(), Figure::FactRetention.as_str()];
+    pub const COLUMNS: [&'static str; 7] = [
+        "conversation_id",
+        "source",
+        "source_row",
+        "checksum",
+        "chars_in",
+        "chars_out",
+        Figure::FactRetention.as_str(),
+    ];
 
     /// For a side before of `n_before` conversations.
     pub fn new(n_before: u64) -> Self {
@@ -70,7 +78,7 @@ impl ChangeFinder {
             if self.is_mine(id) {
                 let record = hash(columns.record.value(row));
                 let facts = columns.facts(row).unwrap_or(f64::NAN);
-                self.held.push(Held { id, record, ratio: columns.ratio.value(row), facts });
+                self.held.push(Held { id, record, ratio: columns.ratio(row), facts });
             }
         }
         Ok(())
@@ -124,7 +132,7 @@ impl ChangeFinder {
         };
         self.changes.in_both += 1;
         self.changes.same_record += u64::from(before.record == record);
-        let (ratio, facts) = (columns.ratio.value(row), columns.facts(row));
+        let (ratio, facts) = (columns.ratio(row), columns.facts(row));
         let facts_before = Some(before.facts).filter(|facts| !facts.is_nan());
         let change = || Change {
             conversation_id: columns.id.value(row).to_owned(),
@@ -176,7 +184,7 @@ struct Columns<'a> {
     source: &'a LargeStringArray,
     source_row: &'a UInt64Array,
     record: &'a LargeStringArray,
-    ratio: &'a Float64Array,
+    chars: [&'a UInt64Array; 2],
     facts: Option<&'a Float64Array>,
 }
 
@@ -189,9 +197,14 @@ impl<'a> Columns<'a> {
             source: text("source")?,
             source_row: count_column(rows, "source_row").map_err(placed)?,
             record: text("checksum")?,
-            ratio: figure_column(rows, Figure::Ratio.as_str()).map_err(placed)?,
+            chars: [count_column(rows, "chars_in").map_err(placed)?, count_column(rows, "chars_out").map_err(placed)?],
             facts: figure_column(rows, Figure::FactRetention.as_str()).ok(),
         })
+    }
+
+    fn ratio(&self, row: usize) -> f64 {
+        let [before, after] = self.chars.map(|chars| chars.value(row));
+        ratio(before, after)
     }
 
     fn facts(&self, row: usize) -> Option<f64> {
@@ -215,12 +228,16 @@ mod tests {
         let text = |pick: fn(&Row<'_>) -> String| -> ArrayRef {
             Arc::new(rows.iter().map(|row| Some(pick(row))).collect::<LargeStringArray>())
         };
+        let chars = |pick: fn(&Row<'_>) -> u64| -> ArrayRef {
+            Arc::new(rows.iter().map(|row| Some(pick(row))).collect::<UInt64Array>())
+        };
         RecordBatch::try_from_iter_with_nullable([
             ("conversation_id", text(|row| row.0.to_owned()), false),
             ("source", text(|_| "in.jsonl".to_owned()), false),
             ("source_row", Arc::new((0..rows.len() as u64).collect::<UInt64Array>()) as ArrayRef, false),
             ("checksum", text(|row| row.1.to_owned()), false),
-            ("ratio", Arc::new(rows.iter().map(|row| Some(row.2)).collect::<Float64Array>()) as ArrayRef, false),
+            ("chars_in", chars(|row| (row.2 * 1_000.0) as u64), false),
+            ("chars_out", chars(|_| 1_000), false),
             ("fact_retention", Arc::new(rows.iter().map(|row| row.3).collect::<Float64Array>()) as ArrayRef, true),
         ])
         .expect("columns of one length")

@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use super::Metrics;
+use super::{EngineOptions, Metrics, Strategy};
 
 /// Declares the figures, in the order in which they are shown: the field of [`Metrics`], which is also the name of the
 /// column; the label; what it says in a line.
@@ -146,31 +146,33 @@ pub enum Getter {
 pub struct MetricColumn {
     /// Its name.
     pub name: &'static str,
-    /// Whether a conversation may have none.
+    /// Whether a conversation, or a run, may have none.
     pub is_nullable: bool,
+    /// Whether it is a count that adds up over conversations.
+    pub adds_up: bool,
     /// How it is read.
     pub getter: Getter,
 }
 
-/// The columns that count what was used, and what the next turns needed.
-const USES: [&str; 10] = [
-    "used",
-    "used_in_place",
-    "edits",
-    "edits_whole",
-    "facts",
-    "facts_held",
-    "next_turn_needed",
-    "next_turn_in_place",
-    "next_turn_lines",
-    "next_turn_lines_shown",
-];
-
 impl MetricColumn {
-    /// True for what counts what was used, which adds up over conversations.
+    /// True when some conversation may have a value, unless a model or a policy has a part in it: a table lacks what nobody asked for.
     #[must_use]
-    pub fn is_of_uses(&self) -> bool {
-        USES.contains(&self.name)
+    pub fn is_asked_for(&self, options: &EngineOptions) -> bool {
+        match self.name {
+            "fuzzy_deduped" => options.fuzzy_dedup,
+            "pattern_preserved" => !options.preserve_patterns.is_empty(),
+            "contradicted" => options.contradiction_detection,
+            "importance_preserved" => options.importance_scoring,
+            "relevance_dropped" => options.relevance_threshold.is_some(),
+            "tool_prepass_trimmed" => options.agent_tool_prepass,
+            "truncated" | "fits" | "token_count" | "recency_window" | "protected_tokens" | "depth" => {
+                options.token_budget.is_some()
+            }
+            "policy_choice" | "llm_classified" | "llm_summaries" | "llm_fallbacks" => false,
+            name if name.starts_with("next_turn_") => options.guesses(),
+            name if name.starts_with("compaction_") => options.strategy != Strategy::Messages,
+            _ => true,
+        }
     }
 }
 
@@ -198,13 +200,15 @@ pub fn metric_columns() -> impl Iterator<Item = MetricColumn> {
         ("next_turn_lines_shown", |metrics| Some(metrics.next_turn?.lines_shown)),
     ];
     let budget = counts!(metrics, metrics.budget?; token_count recency_window protected_tokens);
-    let mut figures = Figure::ALL;
-    // In the table the score stands behind its three parts.
-    figures[Figure::QualityScore as usize..=Figure::ReferenceCoherence as usize].rotate_left(1);
-    let column = |is_nullable, name, getter| MetricColumn { name, is_nullable, getter };
-    let always = move |(name, get)| column(false, name, Getter::Count(get));
-    let maybe = move |(name, get)| column(true, name, Getter::Count(get));
-    let figure = move |figure: Figure| column(!figure.is_ratio(), figure.as_str(), Getter::Figure(figure));
+    // Ratios are told by the sizes, and the score stands behind its three parts.
+    let mut figures = Figure::SHARES;
+    let n_ratios = Figure::ALL.len() - figures.len();
+    figures[Figure::QualityScore as usize - n_ratios..=Figure::ReferenceCoherence as usize - n_ratios].rotate_left(1);
+    let column = |name, is_nullable, adds_up, getter| MetricColumn { name, is_nullable, adds_up, getter };
+    let size = move |(name, get)| column(name, false, true, Getter::Count(get));
+    let sum = move |(name, get)| column(name, true, true, Getter::Count(get));
+    let other = move |(name, getter)| column(name, true, false, getter);
+    let figure = move |figure: Figure| other((figure.as_str(), Getter::Figure(figure)));
     let further = [
         ("depth", Getter::Text(|metrics| Some(metrics.budget?.depth.as_str()))),
         ("compaction_level", Getter::Count(|metrics| Some(metrics.compaction.as_ref()?.level))),
@@ -218,13 +222,12 @@ pub fn metric_columns() -> impl Iterator<Item = MetricColumn> {
         ("compaction_by_model", Getter::Flag(|metrics| Some(metrics.compaction.as_ref()?.by_model))),
         ("policy_choice", Getter::Text(|metrics| metrics.policy_choice.as_deref())),
     ];
-    (sizes.into_iter().chain(actions).map(always))
-        .chain(uses.map(maybe))
-        .chain(next_turn.map(maybe))
+    (sizes.into_iter().map(size))
+        .chain(actions.into_iter().chain(uses).chain(next_turn).map(sum))
         .chain(figures.map(figure))
-        .chain([column(true, "fits", Getter::Flag(|metrics| Some(metrics.budget?.fits)))])
-        .chain(budget.map(maybe))
-        .chain(further.map(move |(name, getter)| column(true, name, getter)))
+        .chain([other(("fits", Getter::Flag(|metrics| Some(metrics.budget?.fits))))])
+        .chain(budget.map(move |(name, get)| other((name, Getter::Count(get)))))
+        .chain(further.map(other))
 }
 
 #[cfg(test)]
@@ -234,7 +237,7 @@ mod tests {
     #[test]
     fn every_figure_stands_once_in_the_table_and_the_score_behind_its_parts() {
         let names: Vec<&str> = metric_columns().map(|column| column.name).collect();
-        for figure in Figure::ALL {
+        for figure in Figure::SHARES {
             assert_eq!(names.iter().filter(|name| **name == figure.as_str()).count(), 1, "{figure:?}");
         }
         let at = |figure: Figure| names.iter().position(|name| *name == figure.as_str());
