@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, UInt64Array};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, UInt64Array};
 use arrow::compute::{filter, is_not_null};
-use arrow::datatypes::{DataType, Field, Fields, Float64Type, SchemaRef, UInt32Type, UInt64Type};
+use arrow::datatypes::{DataType, Field, FieldRef, Fields, Float64Type, SchemaRef, UInt64Type};
 use arrow::record_batch::RecordBatch;
 
 use crate::error::{Error, Result};
 use crate::pipeline::json_structs;
+use crate::pipeline::tables::{packed, unpacked};
 
 /// Appends every row of `batch` to `out`; a table with the single column `record` gives its text as it is.
 pub(crate) fn write_rows(batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
@@ -58,12 +59,10 @@ fn write_value(column: &ArrayRef, row: usize, out: &mut Vec<u8>) -> Result<()> {
         DataType::Boolean => json(&column.as_boolean().value(row))?,
         DataType::UInt64 => json(&column.as_primitive::<UInt64Type>().value(row))?,
         DataType::Float64 => json(&column.as_primitive::<Float64Type>().value(row))?,
-        DataType::List(_) => {
-            let values = column.as_list::<i32>().value(row);
-            match values.as_primitive_opt::<UInt32Type>() {
-                Some(numbers) => json(&numbers.values().to_vec())?,
-                None => json(&values.as_string::<i32>().iter().collect::<Vec<_>>())?,
-            }
+        DataType::List(_) => json(&column.as_list::<i32>().value(row).as_string::<i32>().iter().collect::<Vec<_>>())?,
+        DataType::Binary => {
+            let numbers = unpacked(column.as_binary::<i32>().value(row));
+            json(&numbers.ok_or_else(|| Error::internal("", "the numbers of a row are torn"))?)?
         }
         other => return Err(unknown(other)),
     };
@@ -77,7 +76,12 @@ pub(crate) fn read_rows(
     texts: &[&str],
     tag: Option<&str>,
 ) -> std::result::Result<RecordBatch, String> {
-    let fields: Fields = schema.fields().iter().map(|field| Field::clone(field).with_nullable(true)).collect();
+    let listed = |data_type: &DataType| match data_type {
+        DataType::Binary => DataType::List(Arc::new(Field::new("item", DataType::UInt64, true))),
+        other => other.clone(),
+    };
+    let field = |field: &FieldRef| Field::new(field.name(), listed(field.data_type()), true);
+    let fields: Fields = schema.fields().iter().map(field).collect();
     let row = DataType::Struct(fields);
     let rows = match tag {
         None => json_structs(texts, &row)?,
@@ -92,7 +96,12 @@ pub(crate) fn read_rows(
             // A count that an earlier version did not know is a count of nothing.
             DataType::UInt64 if !field.is_nullable() && column.null_count() > 0 => {
                 let counts = column.as_primitive::<UInt64Type>().iter();
-                Arc::new(counts.map(|count| count.unwrap_or(0)).collect::<UInt64Array>())
+                Arc::new(counts.map(|count| count.unwrap_or(0)).collect::<UInt64Array>()) as ArrayRef
+            }
+            DataType::Binary => {
+                let numbers = |list: ArrayRef| packed(list.as_primitive::<UInt64Type>().iter().flatten());
+                let lists = column.as_list::<i32>().iter();
+                Arc::new(lists.map(|list| list.map(numbers)).collect::<BinaryArray>())
             }
             _ => column.clone(),
         });

@@ -34,22 +34,23 @@ const ROW_GROUP_ROWS: usize = 1 << 20;
 /// 3 % smaller than pages of 1 MiB.
 const PAGE_BYTES: usize = 8 << 20;
 /// Columns of texts: their lengths stand before all of them, and what is like what stands closer together.
-const TEXTS: [&str; 6] = [
+const TEXTS: [&str; 9] = [
     "message",
+    "views",
+    "marks",
+    "pieces",
     "extra",
     "messages.list.item.content",
     "messages.list.item.tool_calls",
     "messages.list.item.tool_call_id",
     "messages.list.item.extra",
 ];
-/// Columns of small numbers: the bytes of a kind stand together.
-const SMALL: [&str; 1] = ["pieces.list.item"];
 /// Different ids of a row group for which its filter is made; of more, more are taken to be in it than are.
 const MAX_IDS: u64 = 1 << 16;
 /// An index of pages tells of every column: with more columns than this they are short, and of one page each.
 const MAX_INDEXED: usize = 20;
 /// Columns whose values repeat.
-const DICTIONARY: [&str; 11] = [
+const DICTIONARY: [&str; 9] = [
     "source",
     "role",
     "kind",
@@ -59,8 +60,6 @@ const DICTIONARY: [&str; 11] = [
     "details.list.item",
     "messages.list.item.role",
     "messages.list.item.name",
-    "conversation_id",
-    "summary_id",
 ];
 /// Readers hold about this much of a table at a time.
 const SLICE_BYTES: i64 = 1 << 20;
@@ -96,9 +95,6 @@ impl ParquetEncoder {
         }
         for field in schema.fields().iter().filter(|field| field.data_type() == &DataType::UInt64) {
             properties = properties.set_column_encoding(column_path(field.name()), Encoding::DELTA_BINARY_PACKED);
-        }
-        for name in SMALL {
-            properties = properties.set_column_encoding(column_path(name), Encoding::BYTE_STREAM_SPLIT);
         }
         if schema.column_with_name("conversation_id").is_some() {
             let level =

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::ops::Range;
 
-use arrow::array::AsArray;
+use arrow::array::{Array, AsArray};
 use arrow::datatypes::{SchemaRef, UInt64Type};
 use arrow::json::LineDelimitedWriter;
 use arrow::record_batch::RecordBatch;
@@ -22,8 +22,9 @@ use super::parquet_table::WantedRows;
 use super::run_reader::{lines, place_of};
 use super::{failed, hash_of};
 use crate::error::{Error, Result};
-use crate::model::PartView;
+use crate::model::{ListedViews, PartView};
 use crate::pipeline::bridge::{Bridge, guard};
+use crate::pipeline::tables::{count_column, numbers_at, numbers_column, text_at, text_column};
 use crate::pipeline::{
     Borders, Commit, ConversationFormat, PartReaders, Piece, RestoredSlice, Restorer, TableInput, TableName,
     TableReader, label,
@@ -108,14 +109,6 @@ struct About<T> {
     source_row: u64,
     #[serde(flatten)]
     row: T,
-}
-
-/// A row of the table of originals.
-#[derive(Deserialize)]
-struct OriginalAt {
-    message_index: Option<u64>,
-    position: Option<u64>,
-    views: Option<String>,
 }
 
 /// A row of the conversations as columns.
@@ -228,12 +221,22 @@ impl Run {
     /// The messages that something else stands for and the views of them, by rows of the source.
     fn find_replaced(&self, commit: &Commit, id: &str) -> Result<ByRow<Behind>> {
         let mut found: ByRow<Behind> = BTreeMap::new();
-        for About { source, source_row, row } in self.found::<About<OriginalAt>>(commit, TableName::Verbatim, id)? {
-            let behind = found.entry((source, source_row)).or_default();
-            behind.messages.extend(row.message_index.zip(row.position));
-            if let (Some(index), Some(views)) = (row.message_index, row.views) {
-                let damaged = |error| Error::verification(place_of(commit), "a view cannot be read").because(error);
-                behind.views.push((index, serde_json::from_str(&views).map_err(damaged)?));
+        let mut table = self.table(commit, TableName::Verbatim, &wanted(id))?;
+        while let Some(rows) = table.next_rows()? {
+            let (sources, source_rows) = (text_column(&rows, "source")?, count_column(&rows, "source_row")?);
+            let (indexes, positions) = (count_column(&rows, "message_index")?, count_column(&rows, "position")?);
+            // Runs of earlier versions have none.
+            let (numbers, texts) = (numbers_column(&rows, "views").ok(), text_column(&rows, "marks").ok());
+            for at in (0..rows.num_rows()).filter(|&at| indexes.is_valid(at)) {
+                let behind = found.entry((sources.value(at).to_owned(), source_rows.value(at))).or_default();
+                behind.messages.push((indexes.value(at), positions.value(at)));
+                let damaged = |_| Error::verification(place_of(commit), "a view cannot be read");
+                let numbers = numbers.map(|numbers| numbers_at(numbers, at)).transpose().map_err(damaged)?.flatten();
+                if let Some(numbers) = numbers {
+                    let texts = texts.and_then(|texts| text_at(texts, at)).unwrap_or_default().to_owned();
+                    let views = ListedViews { numbers, texts }.views();
+                    behind.views.push((indexes.value(at), views.ok_or("torn").map_err(damaged)?));
+                }
             }
         }
         for behind in found.values_mut() {

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use arrow::array::{Array, AsArray, LargeStringArray, ListArray, UInt64Array};
-use arrow::datatypes::UInt32Type;
+use arrow::array::{Array, BinaryArray, LargeStringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
 
 use super::borders::Borders;
@@ -14,7 +13,9 @@ use crate::error::{Error, Result};
 use crate::model::Original;
 use crate::pipeline::TableReader;
 use crate::pipeline::originals::{StoredOriginal, WrittenMessages, originals_of, whole_originals};
-use crate::pipeline::tables::{ConversationsView, Kind, count_column, list_column, text_at, text_column};
+use crate::pipeline::tables::{
+    ConversationsView, Kind, count_column, numbers_at, numbers_column, text_at, text_column,
+};
 use crate::pipeline::work::Frame;
 use crate::shape::{self, DeltaPiece, Row};
 
@@ -34,7 +35,7 @@ struct VerbatimView<'b> {
     message_index: &'b UInt64Array,
     /// Runs of the first version have neither: their originals are whole.
     style: Option<&'b LargeStringArray>,
-    pieces: Option<&'b ListArray>,
+    pieces: Option<&'b BinaryArray>,
 }
 
 impl<'b> VerbatimView<'b> {
@@ -45,19 +46,14 @@ impl<'b> VerbatimView<'b> {
             position: count_column(batch, "position")?,
             message_index: count_column(batch, "message_index")?,
             style: text_column(batch, "style").ok(),
-            pieces: list_column(batch, "pieces").ok(),
+            pieces: numbers_column(batch, "pieces").ok(),
         })
     }
 
     /// What the row at `at` says of an original.
     fn original(&self, at: usize, text: &'b str) -> std::result::Result<StoredOriginal<'b>, &'static str> {
-        let pieces = self.pieces.filter(|pieces| pieces.is_valid(at)).map(|pieces| pieces.value(at));
-        let pieces = pieces.map(|numbers| {
-            let numbers = numbers.as_primitive_opt::<UInt32Type>().ok_or("the pieces of an original are no numbers")?;
-            let (pieces, torn) = numbers.values().as_chunks::<3>();
-            let piece = |&[rest, moved, copied]: &[u32; 3]| DeltaPiece { rest, moved, copied };
-            if torn.is_empty() { Ok(pieces.iter().map(piece).collect()) } else { Err("a piece of an original is torn") }
-        });
+        let numbers = self.pieces.map(|pieces| numbers_at(pieces, at)).transpose()?.flatten();
+        let pieces = numbers.map(|numbers| pieces_of(&numbers).ok_or("a piece of an original is torn"));
         Ok(StoredOriginal {
             position: self.position.value(at) as usize,
             message_index: self.message_index.value(at) as usize,
@@ -66,6 +62,16 @@ impl<'b> VerbatimView<'b> {
             pieces: pieces.transpose()?,
         })
     }
+}
+
+/// Three numbers each.
+fn pieces_of(numbers: &[u64]) -> Option<Vec<DeltaPiece>> {
+    let (pieces, torn) = numbers.as_chunks::<3>();
+    let number = |number: u64| u32::try_from(number).ok();
+    let piece = |&[rest, moved, copied]: &[u64; 3]| {
+        Some(DeltaPiece { rest: number(rest)?, moved: number(moved)?, copied: number(copied)? })
+    };
+    pieces.iter().map(piece).collect::<Option<_>>().filter(|_| torn.is_empty())
 }
 
 /// What the sidecar says of one record.

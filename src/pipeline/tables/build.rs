@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayBuilder, ArrayRef, BooleanBuilder, Float64Builder, LargeStringBuilder, ListArray, ListBuilder, StringBuilder,
-    StructArray, UInt32Builder, UInt64Builder,
+    ArrayBuilder, ArrayRef, BinaryBuilder, BooleanBuilder, Float64Builder, LargeStringBuilder, ListArray, ListBuilder,
+    StringBuilder, StructArray, UInt64Builder,
 };
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
+use super::numbers::packed;
 use super::schema::{conversations_schema, field, message_fields, metrics_schema, place_fields, records_schema};
 use super::{Kind, label};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Conversation, Decision, Figure, Getter, Metrics, PartView, UnitCounts, metric_columns};
+use crate::model::{
+    Conversation, Decision, Figure, Getter, ListedViews, Metrics, PartView, UnitCounts, metric_columns,
+};
 use crate::pipeline::make_up::MakeUp;
 use crate::shape::{DeltaPiece, Row};
 
@@ -131,7 +134,7 @@ macro_rules! builder_of {
     (count) => { UInt64Builder };
     (text) => { LargeStringBuilder };
     (texts) => { ListBuilder<StringBuilder> };
-    (counts) => { ListBuilder<UInt32Builder> };
+    (numbers) => { BinaryBuilder };
 }
 
 /// What values of a kind are in a table.
@@ -145,8 +148,8 @@ macro_rules! type_of {
     (texts) => {
         DataType::List(Arc::new(field("item", DataType::Utf8, true)))
     };
-    (counts) => {
-        DataType::List(Arc::new(field("item", DataType::UInt32, true)))
+    (numbers) => {
+        DataType::Binary
     };
 }
 
@@ -186,9 +189,10 @@ table! {
         kind: text, false;
         summary_id: text, true;
         message: text, false;
-        views: text, true;
+        views: numbers, true;
+        marks: text, true;
         style: text, true;
-        pieces: counts, true;
+        pieces: numbers, true;
     }
 }
 
@@ -226,11 +230,12 @@ impl VerbatimBuilder {
         self.kind.append_value(kind.as_str());
         self.summary_id.append_option(original.summary_id.filter(|id| !id.is_empty()).map(label).as_deref());
         self.message.append_value(text);
-        let views = || serde_json::to_string(original.views).expect("numbers and texts always serialize");
-        self.views.append_option((!original.views.is_empty()).then(views));
+        let views = ListedViews::of(original.views);
+        self.views.append_option((!views.numbers.is_empty()).then(|| packed(views.numbers)));
+        self.marks.append_option((!views.texts.is_empty()).then_some(views.texts));
         self.style.append_option(original.style.map(String::from));
-        let numbers = |piece: &DeltaPiece| [piece.rest, piece.moved, piece.copied];
-        self.pieces.append_option(original.pieces.map(|pieces| pieces.iter().flat_map(numbers).map(Some)));
+        let numbers = |piece: &DeltaPiece| [piece.rest, piece.moved, piece.copied].map(u64::from);
+        self.pieces.append_option(original.pieces.map(|pieces| packed(pieces.iter().flat_map(numbers))));
     }
 }
 

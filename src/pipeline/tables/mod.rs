@@ -2,6 +2,7 @@
 //! of the files that they are written to.
 
 mod build;
+mod numbers;
 mod schema;
 mod view;
 
@@ -14,9 +15,12 @@ pub(crate) use build::{
     ConversationsBuilder, DecisionsBuilder, MetricsBuilder, OriginalRow, RecordsBuilder, RowPlace, VerbatimBuilder,
 };
 pub use build::{decisions_schema, verbatim_schema};
+pub(crate) use numbers::{packed, unpacked};
 pub(crate) use schema::asked_metrics;
 pub use schema::{conversations_schema, metrics_schema, records_schema};
-pub(crate) use view::{ConversationsView, count_column, figure_at, figure_column, list_column, text_at, text_column};
+pub(crate) use view::{
+    ConversationsView, count_column, figure_at, figure_column, numbers_at, numbers_column, text_at, text_column,
+};
 
 /// The checksum of a record or row: the first 64 bits of its BLAKE3 in hex, or all of them, as runs of the first version have it.
 #[derive(Debug, Clone, Copy)]

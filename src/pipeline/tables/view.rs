@@ -1,9 +1,10 @@
 //! Reads the rows of tables without copying them.
 
-use arrow::array::{Array, AsArray, Float64Array, LargeStringArray, ListArray, UInt64Array};
+use arrow::array::{Array, AsArray, BinaryArray, Float64Array, LargeStringArray, ListArray, UInt64Array};
 use arrow::datatypes::{Float64Type, UInt64Type};
 use arrow::record_batch::RecordBatch;
 
+use super::numbers::unpacked;
 use super::schema::message_fields;
 use crate::error::{Error, ErrorKind, Result};
 use crate::shape::{MessageRow, Row};
@@ -24,9 +25,18 @@ pub(crate) fn count_column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b
         .ok_or_else(|| missing_column(name))
 }
 
-/// A column of lists of a table that was read.
-pub(crate) fn list_column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b ListArray> {
-    batch.column_by_name(name).and_then(|column| column.as_list_opt::<i32>()).ok_or_else(|| missing_column(name))
+/// A column of packed numbers of a table that was read.
+pub(crate) fn numbers_column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b BinaryArray> {
+    batch.column_by_name(name).and_then(|column| column.as_binary_opt::<i32>()).ok_or_else(|| missing_column(name))
+}
+
+/// The numbers of a row; `None` where it has none.
+///
+/// # Errors
+/// Says that they are torn.
+pub(crate) fn numbers_at(column: &BinaryArray, index: usize) -> std::result::Result<Option<Vec<u64>>, &'static str> {
+    let bytes = column.is_valid(index).then(|| column.value(index));
+    bytes.map(|bytes| unpacked(bytes).ok_or("its numbers are torn")).transpose()
 }
 
 /// A column of figures of a table that was read.

@@ -119,8 +119,9 @@ fn object<'f>(fields: impl Iterator<Item = &'f arrow::datatypes::Field> + Clone)
 
 fn property(data_type: &DataType, nullable: bool) -> Value {
     let mut value = match data_type {
-        DataType::UInt32 | DataType::UInt64 => json!({ "type": "integer", "minimum": 0 }),
+        DataType::UInt64 => json!({ "type": "integer", "minimum": 0 }),
         DataType::Float64 => json!({ "type": "number" }),
+        DataType::Binary => json!({ "type": "array", "items": { "type": "integer", "minimum": 0 } }),
         DataType::List(item) => json!({ "type": "array", "items": property(item.data_type(), item.is_nullable()) }),
         DataType::Struct(fields) => object(fields.iter().map(AsRef::as_ref)),
         _ => json!({ "type": "string" }),

@@ -42,7 +42,7 @@ pub use options::{
     DEFAULT_RECENCY_WINDOW, DEFAULT_RESUMMARIZE_AFTER, DEFAULT_TOPIC_THRESHOLD, EngineArgs, EngineOptions, Gone,
     Preset,
 };
-pub use part_view::{HiddenText, PartView, ViewOp};
+pub use part_view::{HiddenText, ListedViews, PartView, ViewOp};
 pub use provenance::{PROVENANCE_KEY, Provenance, summary_id};
 pub use reject::{Reject, RejectReason};
 pub use unit::{UnitCounts, UnitNote, UnitReason};

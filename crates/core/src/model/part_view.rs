@@ -1,26 +1,19 @@
 //! What is shown of a text of a message: stretches of it and what is inserted between them, so that what is hidden is their
 //! complement. Knows the form in which the sidecar holds that; refuses to know why something is hidden.
 
+use std::iter::repeat_n;
 use std::ops::Range;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 /// The view of one text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartView {
     /// Index of the text among the parts of its message; 0 when the content is one text.
     pub part: usize,
     /// Number of the call whose arguments are the text, where they are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<usize>,
     /// Number of the text among those of the reasoning of its message, where it is one of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thought: Option<usize>,
-    /// What is shown, in its order. Copies ascend, and between two marks there is one, which may be empty. As JSON two numbers are a
-    /// copy, of bytes that are passed over and bytes that are copied; a text with a `#` is a mark, whose number stands behind the last
-    /// one, where it does not follow that of the mark before it; any other is what else was inserted:
-    /// `[0,120,"⋯ 3 lines #4\n",290,9,"\n"]`.
-    #[serde(serialize_with = "as_list", deserialize_with = "of_list")]
+    /// What is shown, in its order. Copies ascend, and between two marks there is one, which may be empty.
     pub ops: Vec<ViewOp>,
 }
 
@@ -35,49 +28,37 @@ pub enum ViewOp {
     Insert(String),
 }
 
-/// An operation, or a half of one, in the list of a view.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Listed {
-    Bytes(usize),
-    /// A mark with a `#`, or what else was inserted without one.
-    Text(String),
-    /// What was inserted with one.
-    Inserted((String,)),
-    /// A mark whose text does not say its number.
-    Numbered(String, u32),
+/// Views as they are stored: numbers, and the texts that these do not say.
+///
+/// A view begins with three times the index of its text, and 1 more for arguments of a call, 2 more for reasoning; then comes how many
+/// operations it has, and the number of its first mark, or 0. What an operation is stands in the last two bits of its number, the rest `v` says: 0, `v` bytes of the original
+/// are passed over, and so many copied as the next number says; 1, a line break and `v` blanks; 2, the mark `⋯ v lines #n`, with a line
+/// feed; 3, the next `v / 2` bytes of the texts. Where `v` is odd a number stands behind it, one more than that of the mark, or 0 for what
+/// is none. Where it is even the text is a mark, whose number stands behind its last `#`. The number of a mark that follows that of the mark
+/// before it is left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListedViews {
+    /// The views, one behind the other.
+    pub numbers: Vec<u64>,
+    /// What was inserted and no number says, one behind the other.
+    pub texts: String,
 }
 
-/// The number of marks, whose digits stand behind their last `#`; one that follows that of the mark before it is not listed.
-#[derive(Default)]
-struct Numbers(Option<u32>);
+const OF_CALL: u64 = 1;
+const OF_THOUGHT: u64 = 2;
+
+const COPY: u64 = 0;
+const BREAK: u64 = 1;
+const LINES: u64 = 2;
+const TEXT: u64 = 3;
+
+/// The number that the next mark has unless it says another.
+struct Numbers(u32);
 
 impl Numbers {
-    fn is_next(&mut self, number: u32) -> bool {
-        self.0.replace(number).and_then(|last| last.checked_add(1)) == Some(number)
-    }
-
-    /// A mark as it is listed.
-    fn listed(&mut self, mark: &str, number: u32) -> Listed {
-        let is_next = self.is_next(number);
-        match digits(mark) {
-            Some(digits) if mark.get(digits.clone()) == Some(&*number.to_string()) => {
-                let begin = if is_next { digits.start } else { digits.end };
-                Listed::Text([mark.split_at(begin).0, mark.split_at(digits.end).1].concat())
-            }
-            _ => Listed::Numbered(mark.to_owned(), number),
-        }
-    }
-
-    /// The mark that is listed so; `None` where nothing says its number.
-    fn mark(&mut self, listed: &str, digits: Range<usize>) -> Option<ViewOp> {
-        let (before, behind) = (listed.get(..digits.start)?, listed.get(digits.end..)?);
-        let number = match listed.get(digits)? {
-            "" => self.0?.checked_add(1)?,
-            told => told.parse().ok()?,
-        };
-        self.0 = Some(number);
-        Some(ViewOp::Mark(format!("{before}{number}{behind}"), number))
+    /// Notes the number of a mark; true where nothing had to say it.
+    fn note(&mut self, number: u32) -> bool {
+        std::mem::replace(&mut self.0, number.saturating_add(1)) == number
     }
 }
 
@@ -88,48 +69,155 @@ fn digits(mark: &str) -> Option<Range<usize>> {
     Some(from..from + n)
 }
 
-fn as_list<S: Serializer>(ops: &[ViewOp], serializer: S) -> Result<S::Ok, S::Error> {
-    let mut list = Vec::with_capacity(2 * ops.len());
-    let (mut end, mut numbers) = (0, Numbers::default());
-    for op in ops {
-        match op {
-            ViewOp::Copy(from, to) => {
-                list.extend([from.saturating_sub(end), to.saturating_sub(*from)].map(Listed::Bytes));
-                end = *to;
-            }
-            ViewOp::Mark(text, number) => list.push(numbers.listed(text, *number)),
-            ViewOp::Insert(text) if text.contains('#') => list.push(Listed::Inserted((text.clone(),))),
-            ViewOp::Insert(text) => list.push(Listed::Text(text.clone())),
-        }
-    }
-    list.serialize(serializer)
+/// How a mark says that it stands for lines.
+fn of_lines(n: u64, number: u32) -> String {
+    format!("⋯ {n} line{} #{number}\n", if n == 1 { "" } else { "s" })
 }
 
-fn of_list<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Vec<ViewOp>, D::Error> {
-    let wrong = || serde::de::Error::custom("the operations of a view are torn");
-    let (mut ops, mut end, mut numbers) = (Vec::new(), 0_usize, Numbers::default());
-    let mut list = Vec::<Listed>::deserialize(deserializer)?.into_iter();
-    while let Some(listed) = list.next() {
-        ops.push(match listed {
-            Listed::Bytes(skipped) => {
-                let Some(Listed::Bytes(n)) = list.next() else { return Err(wrong()) };
-                let from = end.checked_add(skipped).ok_or_else(wrong)?;
-                end = from.checked_add(n).ok_or_else(wrong)?;
-                ViewOp::Copy(from, end)
-            }
-            Listed::Text(text) => match digits(&text) {
-                Some(digits) => numbers.mark(&text, digits).ok_or_else(wrong)?,
-                None => ViewOp::Insert(text),
-            },
-            Listed::Numbered(text, number) => {
-                numbers.is_next(number);
-                ViewOp::Mark(text, number)
-            }
-            Listed::Inserted((text,)) => ViewOp::Insert(text),
-        });
-    }
-    Ok(ops)
+/// How many lines a mark says that it stands for, where it says no more.
+fn n_lines(mark: &str, number: u32) -> Option<u64> {
+    let n = mark.strip_prefix("⋯ ")?.split_once(' ')?.0.parse().ok()?;
+    (of_lines(n, number) == mark).then_some(n)
 }
+
+/// How many blanks stand behind the line break that a text is.
+fn n_blanks(text: &str) -> Option<usize> {
+    let blanks = text.strip_prefix('\n')?;
+    blanks.bytes().all(|byte| byte == b' ').then_some(blanks.len())
+}
+
+impl ListedViews {
+    /// These views.
+    #[must_use]
+    pub fn of(views: &[PartView]) -> Self {
+        let mut listed = Self::default();
+        for view in views {
+            listed.push(view);
+        }
+        listed
+    }
+
+    fn push(&mut self, view: &PartView) {
+        let text = match (view.call, view.thought) {
+            (Some(call), _) => call as u64 * 3 + OF_CALL,
+            (None, Some(thought)) => thought as u64 * 3 + OF_THOUGHT,
+            (None, None) => view.part as u64 * 3,
+        };
+        let first = view.marks().next().unwrap_or(0);
+        self.numbers.extend([text, view.ops.len() as u64, first.into()]);
+        let (mut end, mut numbers) = (0, Numbers(first));
+        for op in &view.ops {
+            match op {
+                ViewOp::Copy(from, to) => {
+                    self.op(COPY, from.saturating_sub(end));
+                    self.numbers.push(to.saturating_sub(*from) as u64);
+                    end = *to;
+                }
+                ViewOp::Mark(mark, number) => self.mark(mark, *number, numbers.note(*number)),
+                ViewOp::Insert(text) => match n_blanks(text) {
+                    Some(n) => self.op(BREAK, n),
+                    None => self.text(text, Some(0)),
+                },
+            }
+        }
+    }
+
+    fn op(&mut self, what: u64, says: usize) {
+        self.numbers.push(says as u64 * 4 + what);
+    }
+
+    fn text(&mut self, text: &str, number: Option<u64>) {
+        self.texts.push_str(text);
+        self.op(TEXT, text.len() * 2 + usize::from(number.is_some()));
+        self.numbers.extend(number);
+    }
+
+    fn mark(&mut self, mark: &str, number: u32, is_next: bool) {
+        if let Some(n) = n_lines(mark, number).filter(|_| is_next) {
+            self.op(LINES, n as usize);
+            return;
+        }
+        match digits(mark) {
+            Some(digits) if mark.get(digits.clone()) == Some(&*number.to_string()) => {
+                let begin = if is_next { digits.start } else { digits.end };
+                self.text(&[mark.split_at(begin).0, mark.split_at(digits.end).1].concat(), None);
+            }
+            _ => self.text(mark, Some(u64::from(number) + 1)),
+        }
+    }
+
+    /// The views; `None` where they are torn.
+    #[must_use]
+    pub fn views(&self) -> Option<Vec<PartView>> {
+        let (mut numbers, mut texts, mut views) = (self.numbers.iter().copied(), self.texts.as_str(), Vec::new());
+        while let Some(text) = numbers.next() {
+            let (n_ops, first) = (numbers.next()?, u32::try_from(numbers.next()?).ok()?);
+            let (mut ops, mut end, mut marks) = (Vec::new(), 0, Numbers(first));
+            for _ in 0..n_ops {
+                ops.push(op(&mut numbers, &mut texts, &mut end, &mut marks)?);
+            }
+            let (index, is) = (usize::try_from(text / 3).ok()?, |what| text % 3 == what);
+            let (call, thought) = (is(OF_CALL).then_some(index), is(OF_THOUGHT).then_some(index));
+            views.push(PartView { part: if is(0) { index } else { 0 }, call, thought, ops });
+        }
+        texts.is_empty().then_some(views)
+    }
+}
+
+/// The next operation; `end` is where the last copy ends.
+fn op(
+    numbers: &mut impl Iterator<Item = u64>,
+    texts: &mut &str,
+    end: &mut usize,
+    marks: &mut Numbers,
+) -> Option<ViewOp> {
+    let number = numbers.next()?;
+    let says = usize::try_from(number / 4).ok()?;
+    Some(match number % 4 {
+        COPY => {
+            let from = end.checked_add(says)?;
+            *end = from.checked_add(usize::try_from(numbers.next()?).ok()?)?;
+            ViewOp::Copy(from, *end)
+        }
+        // Nobody writes so many blanks as would fill the memory.
+        BREAK => ViewOp::Insert(
+            std::iter::once('\n').chain(repeat_n(' ', Some(says).filter(|&n| n <= MAX_BLANKS)?)).collect(),
+        ),
+        LINES => {
+            let number = marks.0;
+            marks.note(number);
+            ViewOp::Mark(of_lines(says as u64, number), number)
+        }
+        _ => {
+            let (text, rest) = texts.split_at_checked(says / 2)?;
+            *texts = rest;
+            if says % 2 == 0 { marked(text, marks)? } else { told(text, numbers.next()?, marks)? }
+        }
+    })
+}
+
+/// The mark whose text this is, but for a number that follows the last one.
+fn marked(text: &str, marks: &mut Numbers) -> Option<ViewOp> {
+    let digits = digits(text)?;
+    let (before, behind) = (text.get(..digits.start)?, text.get(digits.end..)?);
+    let number = match text.get(digits)? {
+        "" => marks.0,
+        told => told.parse().ok()?,
+    };
+    marks.note(number);
+    Some(ViewOp::Mark(format!("{before}{number}{behind}"), number))
+}
+
+/// What was inserted, with one more than its number as a mark, 0 where it is none.
+fn told(text: &str, number: u64, marks: &mut Numbers) -> Option<ViewOp> {
+    let Some(number) = number.checked_sub(1) else { return Some(ViewOp::Insert(text.to_owned())) };
+    let number = u32::try_from(number).ok()?;
+    marks.note(number);
+    Some(ViewOp::Mark(text.to_owned(), number))
+}
+
+/// Blanks behind a line break, at most.
+const MAX_BLANKS: usize = 1 << 20;
 
 /// A place of a text where something is hidden.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -212,14 +300,33 @@ fn shown(ops: &[ViewOp], original: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{HiddenText, PartView, ViewOp};
+    use super::{HiddenText, ListedViews, PartView, ViewOp};
+
+    fn mark(text: &str, number: u32) -> ViewOp {
+        ViewOp::Mark(text.to_owned(), number)
+    }
+
+    fn insert(text: &str) -> ViewOp {
+        ViewOp::Insert(text.to_owned())
+    }
+
+    fn view(ops: &[ViewOp]) -> PartView {
+        PartView { part: 0, call: None, thought: None, ops: ops.to_vec() }
+    }
 
     #[test]
     fn a_mark_hides_what_stands_between_the_copies_around_it() {
         let original = "{\"a\": 1, \"b\": 2}behind";
-        let json = "{\"part\":0,\"ops\":[0,1,\"\\n \",\"⋯ #1\",\"\\n\",14,1,\"⋯ #\",3,0,[\"⋯ 5#4\",3]]}";
-        let view: PartView = serde_json::from_str(json).expect("a view");
-        assert_eq!(serde_json::to_string(&view).expect("a view"), json);
+        let view = view(&[
+            ViewOp::Copy(0, 1),
+            insert("\n "),
+            mark("⋯ #1", 1),
+            insert("\n"),
+            ViewOp::Copy(15, 16),
+            mark("⋯ #2", 2),
+            ViewOp::Copy(19, 19),
+            mark("⋯ 5#4", 3),
+        ]);
         assert_eq!(view.apply(original).as_deref(), Some("{\n ⋯ #1\n}⋯ #2⋯ 5#4"));
         assert_eq!(view.marks().collect::<Vec<_>>(), [1, 2, 3]);
         let hidden = |number| view.hidden(number, original).map(|hidden| hidden.text);
@@ -228,27 +335,59 @@ mod tests {
         let first =
             HiddenText { before: "{\n ".to_owned(), text: "\"a\": 1, \"b\": 2", behind: "\n}⋯ #2⋯ 5#4".to_owned() };
         assert_eq!(view.hidden(1, original), Some(first));
-        for torn in ["[1]", "[1,\"⋯ #1\",2]", "[\"⋯ #\"]", "[18446744073709551615,1]"] {
-            assert!(serde_json::from_str::<PartView>(&format!("{{\"part\":0,\"ops\":{torn}}}")).is_err(), "{torn}");
+    }
+
+    #[test]
+    fn what_is_listed_comes_back() {
+        let ops = [
+            mark("⋯ 12 lines #7\n", 7),
+            ViewOp::Copy(3, 9),
+            mark("⋯ 12 lines #8\n", 8),
+            ViewOp::Copy(9, 9),
+            mark("⋯ 1 line #9\n", 9),
+            insert("\n"),
+            insert("\n   "),
+            insert(" # "),
+            ViewOp::Copy(700, 9_000),
+            mark("⋯ 3 items of 4 # b", 10),
+            mark("⋯ reminder #10 b", 10),
+            mark("⋯ reminder #11 b", 11),
+            mark("⋯ 1 lines #12\n", 12),
+            mark("⋯ 01 lines #13\n", 13),
+            mark("⋯ #4294967295", u32::MAX),
+            mark("⋯", 3),
+            mark("⋯ #01", 1),
+            mark("⋯ #2", 2),
+        ];
+        let of_call = PartView { call: Some(3), ..view(&ops) };
+        let views = [PartView { part: 2, ..view(&[]) }, of_call, PartView { thought: Some(0), ..view(&ops[..3]) }];
+        let listed = ListedViews::of(&views);
+        assert_eq!(listed.views().as_deref(), Some(&views[..]));
+        assert!(!listed.texts.contains("line #9") && listed.texts.contains("⋯ reminder # b"), "{}", listed.texts);
+        for n in 1..listed.numbers.len() {
+            let torn = ListedViews { numbers: listed.numbers[..n].to_vec(), ..listed.clone() };
+            assert_ne!(torn.views().as_deref(), Some(&views[..]), "{n}");
         }
     }
 
     #[test]
-    fn a_number_that_follows_the_last_one_is_not_listed() {
-        for (ops, marks) in [
-            ("[[\"#\"],\"⋯ #7 a\",\"⋯ # b\",\"⋯ #10\",\"⋯ #\"]", vec![7, 8, 10, 11]),
-            ("[[\"⋯\",3],\"⋯ #\",\"⋯ #4294967295\",[\"⋯ #01\",1]]", vec![3, 4, u32::MAX, 1]),
-        ] {
-            let json = format!("{{\"part\":0,\"ops\":{ops}}}");
-            let view: PartView = serde_json::from_str(&json).expect("a view");
-            assert_eq!(serde_json::to_string(&view).expect("a view"), json);
-            assert_eq!(view.marks().collect::<Vec<_>>(), marks);
-        }
+    fn what_nobody_wrote_is_no_view() {
+        let none = |numbers: &[u64], texts: &str| {
+            assert_eq!(ListedViews { numbers: numbers.to_vec(), texts: texts.to_owned() }.views(), None, "{numbers:?}");
+        };
+        none(&[0, 0], "");
+        none(&[0, u64::MAX, 1], "");
+        none(&[0, 0, u64::MAX], "");
+        none(&[0, 1, 0, 0, u64::MAX, 4], "");
+        none(&[0, 2, 0, 4, u64::MAX, 4, u64::MAX], "");
+        none(&[0, 1, 0, u64::MAX - 2], "");
+        none(&[0, 1, 0, 4 * 12 + 3], "⋯ #");
+        none(&[0, 1, 0, 4 * 2 + 3], "⋯ #");
+        none(&[0, 0, 0], "⋯ #1");
     }
 
     #[test]
     fn a_view_of_another_text_says_nothing() {
-        let view = |ops: &[ViewOp]| PartView { part: 0, call: None, thought: None, ops: ops.to_vec() };
         assert_eq!(view(&[ViewOp::Copy(0, 4)]).apply("abc"), None);
         assert_eq!(view(&[ViewOp::Copy(0, 1)]).apply("ü"), None);
         assert_eq!(view(&[ViewOp::Copy(1, 2), ViewOp::Copy(0, 1)]).apply("abc"), None);
