@@ -50,7 +50,8 @@ const MAX_IDS: u64 = 1 << 16;
 /// An index of pages tells of every column: with more columns than this they are short, and of one page each.
 const MAX_INDEXED: usize = 20;
 /// Columns whose values repeat.
-const DICTIONARY: [&str; 9] = [
+const DICTIONARY: [&str; 10] = [
+    "style",
     "source",
     "role",
     "kind",

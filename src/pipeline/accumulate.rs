@@ -60,20 +60,22 @@ impl<'t> Accumulator<'t> {
     }
 
     /// Puts what restores a record into the sidecar: itself, where nothing else brings it back, else a layout and the
-    /// messages that something else stands for.
+    /// messages that something else stands for; the style of a record stands in all its rows.
     pub(crate) fn originals<'o>(
         &mut self,
         place: RowPlace<'_>,
+        style: Option<char>,
         whole: Option<&str>,
         layout: Option<&str>,
         messages: impl Iterator<Item = (OriginalRow<'o>, &'o str)>,
     ) {
+        let of_record = OriginalRow { style, ..OriginalRow::default() };
         if let Some(record) = whole {
-            self.verbatim.push(place, Kind::Record, OriginalRow::default(), record);
+            self.verbatim.push(place, Kind::Record, of_record, record);
             self.out.proof.raw_records += 1;
         }
         if let Some(layout) = layout {
-            self.verbatim.push(place, Kind::Layout, OriginalRow::default(), layout);
+            self.verbatim.push(place, Kind::Layout, of_record, layout);
         }
         for (row, message) in messages {
             self.verbatim.push(place, Kind::Message, row, message);

@@ -4,15 +4,7 @@
 use std::borrow::Cow;
 
 use crate::model::Original;
-use crate::shape::{self, Decoded, Delta, DeltaPiece, Deltas, Row, Wholes, WrittenText};
-
-/// An original by what was written.
-#[derive(Debug)]
-pub(crate) struct ByWritten {
-    /// How [`WrittenText::of_rows`] escapes contents; nothing where a record was written.
-    pub(crate) style: Option<char>,
-    pub(crate) delta: Delta,
-}
+use crate::shape::{self, Delta, DeltaPiece, Deltas, Row, Wholes, WrittenText};
 
 /// Messages as they were written.
 pub(crate) enum WrittenMessages<'w> {
@@ -36,13 +28,13 @@ impl<'w> WrittenMessages<'w> {
     }
 }
 
-/// What is stored of each of `originals`: nothing but what is not shown, where that is less and was seen to bring it back.
+/// What is stored of each of `originals`: nothing but what is not shown, where that is less and was seen to bring it back. Contents of
+/// rows are written in a style; records have none.
 pub(crate) fn by_written(
-    decoded: &Decoded<'_>,
+    style: Option<char>,
     messages: &WrittenMessages<'_>,
     originals: &[Original<'_>],
-) -> Vec<Option<ByWritten>> {
-    let style = matches!(messages, WrittenMessages::Row(_)).then(|| decoded.content_style());
+) -> Vec<Option<Delta>> {
     let written = messages.texts(style).unwrap_or_default();
     let Some(deltas) = Deltas::by(&written) else { return Vec::new() };
     let (mut ends, mut wholes) = (Wholes::by(&written), Wholes::by(&written));
@@ -51,7 +43,7 @@ pub(crate) fn by_written(
         let delta = deltas.of(original.message, ends.begin(original.position))?;
         let whole = wholes.next(original.position, &delta.pieces, &delta.rest);
         all_come_back &= whole.is_ok_and(|whole| whole == original.message);
-        Some(ByWritten { style, delta })
+        Some(delta)
     };
     let all = originals.iter().map(&mut stored).collect();
     if all_come_back { all } else { Vec::new() }

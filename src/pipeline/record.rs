@@ -3,12 +3,12 @@
 
 use super::bridge::guard;
 use super::earlier::Earlier;
-use super::originals::{ByWritten, WrittenMessages, by_written};
+use super::originals::{WrittenMessages, by_written};
 use super::tables::{OriginalRow, label};
 use super::{Condense, ConversationFormat, MAX_RECORD_BYTES};
 use crate::engine::Scratch;
 use crate::model::{Condensed, Conversation, Message, Original, Output, Reject, RejectReason, ShapeName};
-use crate::shape::{self, Decoded, Row};
+use crate::shape::{self, Decoded, Delta, Row};
 
 /// What a worker needed for a longer record it gives back at once.
 const GIANT_BYTES: usize = 64 << 20;
@@ -59,8 +59,10 @@ pub(crate) struct Encoded<'p> {
     pub(crate) written: OutputRow<'p>,
     pub(crate) layout: Option<String>,
     pub(crate) originals: Vec<Original<'p>>,
+    /// In which style contents of a row are escaped where originals are stored by what was written.
+    pub(crate) style: Option<char>,
     /// Those that are stored by what was written.
-    pub(crate) by_written: Vec<Option<ByWritten>>,
+    pub(crate) by_written: Vec<Option<Delta>>,
     /// The row or record does not bring the original back: its raw text goes to the sidecar.
     pub(crate) needs_raw: bool,
 }
@@ -107,11 +109,9 @@ impl Product<'_> {
         encoded: &'e Encoded<'e>,
     ) -> impl Iterator<Item = (OriginalRow<'e>, &'e str)> {
         encoded.originals.iter().enumerate().map(|(at, original)| {
-            let row = self.original_row(original);
+            let row = OriginalRow { style: encoded.style, ..self.original_row(original) };
             match encoded.by_written.get(at).and_then(Option::as_ref) {
-                Some(ByWritten { style, delta }) => {
-                    (OriginalRow { style: *style, pieces: Some(&delta.pieces), ..row }, delta.rest.as_str())
-                }
+                Some(delta) => (OriginalRow { pieces: Some(&delta.pieces), ..row }, delta.rest.as_str()),
                 None => (row, original.message),
             }
         })
@@ -168,11 +168,12 @@ impl Product<'_> {
             OutputRow::Row(row) => Ok(WrittenMessages::Row(row)),
             OutputRow::Record(record) => WrittenMessages::of_record(record, layout.as_deref()),
         };
+        let style = matches!(written, OutputRow::Row(_)).then(|| decoded.content_style());
         let by_written = match stored {
             [] => Vec::new(),
-            _ => messages().map(|written| by_written(decoded, &written, stored)).unwrap_or_default(),
+            _ => messages().map(|written| by_written(style, &written, stored)).unwrap_or_default(),
         };
-        Encoded { written, layout, originals, by_written, needs_raw: !exact }
+        Encoded { written, layout, originals, style, by_written, needs_raw: !exact }
     }
 }
 

@@ -212,6 +212,7 @@ impl Lines<'_> {
         }
         self.sum.originals(
             place,
+            encoded.style,
             encoded.needs_raw.then_some(record),
             encoded.layout.as_deref(),
             product.originals(&encoded),

@@ -102,7 +102,13 @@ fn cell(
     let id = label(&product.decoded.conversation.id);
     let place = RowPlace { id: &id, source: sum.task.source, row: source_row };
     measure(sum, batch, row, place, &product);
-    sum.originals(place, encoded.needs_raw.then_some(record), encoded.layout.as_deref(), product.originals(&encoded));
+    sum.originals(
+        place,
+        encoded.style,
+        encoded.needs_raw.then_some(record),
+        encoded.layout.as_deref(),
+        product.originals(&encoded),
+    );
     let is_same = product.condensed.is_unchanged();
     let OutputRow::Record(text) = encoded.written else { unreachable!("a cell is written as a text") };
     Ok(Cell { text, is_same })

@@ -97,7 +97,7 @@ pub(super) fn encode(task: &Task<'_>, batch: &RowBatch, opaque: bool) -> Result<
         let id = label(&staged.id);
         let place = RowPlace { id: &id, source: task.source, row: batch.first_row + staged.row as u64 };
         let originals = staged.originals.iter().map(|original| (original.row(), original.text.as_str()));
-        sum.originals(place, record.as_deref(), None, originals);
+        sum.originals(place, None, record.as_deref(), None, originals);
     }
     let rows = with_column(&rows, batch.table.column, written).map_err(internal)?;
     finish(sum, batch, rows)
