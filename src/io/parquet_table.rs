@@ -173,7 +173,7 @@ fn zstd(level: u8) -> Result<Codec> {
 
 /// Long texts are most of a table, and worth three levels more as long as these are quick.
 fn of_texts(level: u8) -> u8 {
-    level.max((level + 3).min(11))
+    level.max((level + 3).min(12))
 }
 
 fn properties(compression: Compression) -> Result<WriterPropertiesBuilder> {

@@ -221,21 +221,27 @@ impl Run {
     /// The messages that something else stands for and the views of them, by rows of the source.
     fn find_replaced(&self, commit: &Commit, id: &str) -> Result<ByRow<Behind>> {
         let mut found: ByRow<Behind> = BTreeMap::new();
-        let mut table = self.table(commit, TableName::Verbatim, &wanted(id))?;
+        let (mut table, mut next_mark) = (self.table(commit, TableName::Verbatim, &wanted(id))?, 1);
         while let Some(rows) = table.next_rows()? {
             let (sources, source_rows) = (text_column(&rows, "source")?, count_column(&rows, "source_row")?);
             let (indexes, positions) = (count_column(&rows, "message_index")?, count_column(&rows, "position")?);
             // Runs of earlier versions have none.
             let (numbers, texts) = (numbers_column(&rows, "views").ok(), text_column(&rows, "marks").ok());
             for at in (0..rows.num_rows()).filter(|&at| indexes.is_valid(at)) {
-                let behind = found.entry((sources.value(at).to_owned(), source_rows.value(at))).or_default();
+                let place = (sources.value(at).to_owned(), source_rows.value(at));
+                // The rows of a conversation stand together.
+                if !found.contains_key(&place) {
+                    next_mark = 1;
+                }
+                let behind = found.entry(place).or_default();
                 behind.messages.push((indexes.value(at), positions.value(at)));
                 let damaged = |_| Error::verification(place_of(commit), "a view cannot be read");
                 let numbers = numbers.map(|numbers| numbers_at(numbers, at)).transpose().map_err(damaged)?.flatten();
                 if let Some(numbers) = numbers {
                     let texts = texts.and_then(|texts| text_at(texts, at)).unwrap_or_default().to_owned();
-                    let views = ListedViews { numbers, texts }.views();
-                    behind.views.push((indexes.value(at), views.ok_or("torn").map_err(damaged)?));
+                    let views = ListedViews { numbers, texts }.views(next_mark).ok_or("torn").map_err(damaged)?;
+                    next_mark = PartView::next_mark(&views, next_mark);
+                    behind.views.push((indexes.value(at), views));
                 }
             }
         }

@@ -11,6 +11,7 @@ use super::task::Task;
 use super::training::TrainingBuilder;
 use super::{EncodedBatch, Merge, RejectRow, Totals};
 use crate::error::Result;
+use crate::model::PartView;
 
 /// The tables of a batch in the making, all but the conversations.
 pub(crate) struct Accumulator<'t> {
@@ -77,8 +78,10 @@ impl<'t> Accumulator<'t> {
         if let Some(layout) = layout {
             self.verbatim.push(place, Kind::Layout, of_record, layout);
         }
+        let mut next_mark = 1;
         for (row, message) in messages {
-            self.verbatim.push(place, Kind::Message, row, message);
+            self.verbatim.push(place, Kind::Message, OriginalRow { next_mark, ..row }, message);
+            next_mark = PartView::next_mark(row.views, next_mark);
             self.out.proof.originals += 1;
         }
     }

@@ -121,7 +121,8 @@ impl Product<'_> {
     pub(crate) fn original_row(&self, original: &Original<'_>) -> OriginalRow<'_> {
         let message = &self.decoded.conversation.messages[original.message_index];
         let (summary_id, views) = match &self.condensed.messages[original.position] {
-            Output::Replaced(new) => (Some(new.provenance.summary_id.as_str()), new.views.as_slice()),
+            Output::Replaced(new) if new.views.is_empty() => (Some(new.provenance.summary_id.as_str()), &[][..]),
+            Output::Replaced(new) => (None, new.views.as_slice()),
             Output::Kept { .. } => (None, &[][..]),
         };
         OriginalRow {
@@ -131,8 +132,7 @@ impl Product<'_> {
             role: Some(message.role.as_str()),
             summary_id,
             views,
-            style: None,
-            pieces: None,
+            ..OriginalRow::default()
         }
     }
 

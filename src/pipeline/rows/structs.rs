@@ -62,8 +62,7 @@ impl Original {
             role: Some(&self.role),
             summary_id: self.summary_id.as_deref(),
             views: &self.views,
-            style: None,
-            pieces: None,
+            ..OriginalRow::default()
         }
     }
 }

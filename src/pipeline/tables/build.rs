@@ -124,6 +124,8 @@ pub(crate) struct OriginalRow<'a> {
     pub(crate) summary_id: Option<&'a str>,
     /// What of its texts is shown.
     pub(crate) views: &'a [PartView],
+    /// The number that follows the last mark of the originals of its record before it.
+    pub(crate) next_mark: u32,
     /// Where only what is not shown is stored: how the content of a row is escaped, and the pieces.
     pub(crate) style: Option<char>,
     pub(crate) pieces: Option<&'a [DeltaPiece]>,
@@ -230,7 +232,7 @@ impl VerbatimBuilder {
         self.kind.append_value(kind.as_str());
         self.summary_id.append_option(original.summary_id.filter(|id| !id.is_empty()).map(label).as_deref());
         self.message.append_value(text);
-        let views = ListedViews::of(original.views);
+        let views = ListedViews::of(original.views, original.next_mark);
         self.views.append_option((!views.numbers.is_empty()).then(|| packed(views.numbers)));
         self.marks.append_option((!views.texts.is_empty()).then_some(views.texts));
         self.style.append_option(original.style.map(String::from));

@@ -31,7 +31,7 @@ pub enum ViewOp {
 /// Views as they are stored: numbers, and the texts that these do not say.
 ///
 /// A view begins with three times the index of its text, and 1 more for arguments of a call, 2 more for reasoning; then comes how many
-/// operations it has, and the number of its first mark, or 0. What an operation is stands in the last two bits of its number, the rest `v` says: 0, `v` bytes of the original
+/// operations it has, and the number of its first mark, or 0 where that follows the last one of the conversation. What an operation is stands in the last two bits of its number, the rest `v` says: 0, `v` bytes of the original
 /// are passed over, and so many copied as the next number says; 1, a line break and `v` blanks; 2, the mark `⋯ v lines #n`, with a line
 /// feed; 3, the next `v / 2` bytes of the texts. Where `v` is odd a number stands behind it, one more than that of the mark, or 0 for what
 /// is none. Where it is even the text is a mark, whose number stands behind its last `#`. The number of a mark that follows that of the mark
@@ -56,6 +56,13 @@ const TEXT: u64 = 3;
 struct Numbers(u32);
 
 impl Numbers {
+    /// Begins a view whose first mark has this number, or, where it is 0, the next one.
+    fn begin(&mut self, first: u32) {
+        if first > 0 {
+            self.0 = first;
+        }
+    }
+
     /// Notes the number of a mark; true where nothing had to say it.
     fn note(&mut self, number: u32) -> bool {
         std::mem::replace(&mut self.0, number.saturating_add(1)) == number
@@ -87,25 +94,26 @@ fn n_blanks(text: &str) -> Option<usize> {
 }
 
 impl ListedViews {
-    /// These views.
+    /// These views of a message; `next` is the number that follows the last mark of those before it.
     #[must_use]
-    pub fn of(views: &[PartView]) -> Self {
-        let mut listed = Self::default();
+    pub fn of(views: &[PartView], next: u32) -> Self {
+        let (mut listed, mut numbers) = (Self::default(), Numbers(next));
         for view in views {
-            listed.push(view);
+            listed.push(view, &mut numbers);
         }
         listed
     }
 
-    fn push(&mut self, view: &PartView) {
+    fn push(&mut self, view: &PartView, numbers: &mut Numbers) {
         let text = match (view.call, view.thought) {
             (Some(call), _) => call as u64 * 3 + OF_CALL,
             (None, Some(thought)) => thought as u64 * 3 + OF_THOUGHT,
             (None, None) => view.part as u64 * 3,
         };
-        let first = view.marks().next().unwrap_or(0);
+        let first = view.marks().next().filter(|first| *first != numbers.0).unwrap_or(0);
         self.numbers.extend([text, view.ops.len() as u64, first.into()]);
-        let (mut end, mut numbers) = (0, Numbers(first));
+        numbers.begin(first);
+        let mut end = 0;
         for op in &view.ops {
             match op {
                 ViewOp::Copy(from, to) => {
@@ -146,13 +154,15 @@ impl ListedViews {
         }
     }
 
-    /// The views; `None` where they are torn.
+    /// The views; `None` where they are torn. `next` is as when they were listed.
     #[must_use]
-    pub fn views(&self) -> Option<Vec<PartView>> {
+    pub fn views(&self, next: u32) -> Option<Vec<PartView>> {
         let (mut numbers, mut texts, mut views) = (self.numbers.iter().copied(), self.texts.as_str(), Vec::new());
+        let mut marks = Numbers(next);
         while let Some(text) = numbers.next() {
             let (n_ops, first) = (numbers.next()?, u32::try_from(numbers.next()?).ok()?);
-            let (mut ops, mut end, mut marks) = (Vec::new(), 0, Numbers(first));
+            marks.begin(first);
+            let (mut ops, mut end) = (Vec::new(), 0);
             for _ in 0..n_ops {
                 ops.push(op(&mut numbers, &mut texts, &mut end, &mut marks)?);
             }
@@ -255,6 +265,12 @@ impl PartView {
     /// The numbers of its marks, in their order.
     pub fn marks(&self) -> impl Iterator<Item = u32> {
         self.ops.iter().filter_map(|op| if let ViewOp::Mark(_, number) = op { Some(*number) } else { None })
+    }
+
+    /// The number that follows the last mark of `views`, or `next` where they have none.
+    #[must_use]
+    pub fn next_mark(views: &[Self], next: u32) -> u32 {
+        views.iter().flat_map(Self::marks).last().map_or(next, |last| last.saturating_add(1))
     }
 
     /// Where its marks stand among the operations, and what each hides of `original`, in their order.
@@ -361,19 +377,25 @@ mod tests {
         ];
         let of_call = PartView { call: Some(3), ..view(&ops) };
         let views = [PartView { part: 2, ..view(&[]) }, of_call, PartView { thought: Some(0), ..view(&ops[..3]) }];
-        let listed = ListedViews::of(&views);
-        assert_eq!(listed.views().as_deref(), Some(&views[..]));
+        let listed = ListedViews::of(&views, 1);
+        assert_eq!(listed.views(1).as_deref(), Some(&views[..]));
+        assert_eq!(PartView::next_mark(&views, 1), 9);
+        let behind = [view(&[mark("⋯ 2 lines #9\n", 9)])];
+        let listed_behind = ListedViews::of(&behind, 9);
+        assert_eq!(listed_behind.numbers, [0, 1, 0, 4 * 2 + 2]);
+        assert_eq!(listed_behind.views(9).as_deref(), Some(&behind[..]));
         assert!(!listed.texts.contains("line #9") && listed.texts.contains("⋯ reminder # b"), "{}", listed.texts);
         for n in 1..listed.numbers.len() {
             let torn = ListedViews { numbers: listed.numbers[..n].to_vec(), ..listed.clone() };
-            assert_ne!(torn.views().as_deref(), Some(&views[..]), "{n}");
+            assert_ne!(torn.views(1).as_deref(), Some(&views[..]), "{n}");
         }
     }
 
     #[test]
     fn what_nobody_wrote_is_no_view() {
         let none = |numbers: &[u64], texts: &str| {
-            assert_eq!(ListedViews { numbers: numbers.to_vec(), texts: texts.to_owned() }.views(), None, "{numbers:?}");
+            let listed = ListedViews { numbers: numbers.to_vec(), texts: texts.to_owned() };
+            assert_eq!(listed.views(1), None, "{numbers:?}");
         };
         none(&[0, 0], "");
         none(&[0, u64::MAX, 1], "");
