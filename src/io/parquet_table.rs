@@ -34,7 +34,7 @@ const ROW_GROUP_ROWS: usize = 1 << 20;
 /// 3 % smaller than pages of 1 MiB.
 const PAGE_BYTES: usize = 8 << 20;
 /// Columns of texts: their lengths stand before all of them, and what is like what stands closer together.
-const TEXTS: [&str; 9] = [
+const TEXTS: [&str; 8] = [
     "message",
     "views",
     "marks",
@@ -42,9 +42,12 @@ const TEXTS: [&str; 9] = [
     "extra",
     "messages.list.item.content",
     "messages.list.item.tool_calls",
-    "messages.list.item.tool_call_id",
     "messages.list.item.extra",
 ];
+/// Columns of numbers that ascend; of others the bytes of a kind stand together.
+const ASCENDING: [&str; 3] = ["source_row", "message_index", "position"];
+/// Columns of texts that begin alike.
+const IDS: [&str; 2] = ["conversation_id", "messages.list.item.tool_call_id"];
 /// Different ids of a row group for which its filter is made; of more, more are taken to be in it than are.
 const MAX_IDS: u64 = 1 << 16;
 /// An index of pages tells of every column: with more columns than this they are short, and of one page each.
@@ -94,14 +97,24 @@ impl ParquetEncoder {
                 properties = properties.set_column_compression(column_path(name), zstd(of_texts(level))?);
             }
         }
+        for name in IDS {
+            properties = properties.set_column_encoding(column_path(name), Encoding::DELTA_BYTE_ARRAY);
+        }
         for field in schema.fields().iter().filter(|field| field.data_type() == &DataType::UInt64) {
-            properties = properties.set_column_encoding(column_path(field.name()), Encoding::DELTA_BINARY_PACKED);
+            let ascends = ASCENDING.contains(&field.name().as_str());
+            let encoding = if ascends { Encoding::DELTA_BINARY_PACKED } else { Encoding::BYTE_STREAM_SPLIT };
+            properties = properties.set_column_encoding(column_path(field.name()), encoding);
         }
         if schema.column_with_name("conversation_id").is_some() {
             let level =
                 if schema.fields().len() > MAX_INDEXED { EnabledStatistics::Chunk } else { EnabledStatistics::Page };
-            properties = findable(properties, "conversation_id", level)
-                .set_column_statistics_enabled(column_path("source_row"), level);
+            for name in ["conversation_id", "source_row"] {
+                properties = properties.set_column_statistics_enabled(column_path(name), level);
+            }
+        }
+        // Who looks for a conversation looks here first; of the same part the other tables have it, too.
+        if schema.column_with_name("messages").is_some() {
+            properties = filtered(properties, "conversation_id");
         }
         // The metadata also for readers that know Parquet only.
         let entries = entries(&schema);
@@ -190,13 +203,10 @@ fn properties(compression: Compression) -> Result<WriterPropertiesBuilder> {
         .set_statistics_enabled(EnabledStatistics::Chunk))
 }
 
-/// A column that rows are looked up by.
-fn findable(properties: WriterPropertiesBuilder, name: &str, level: EnabledStatistics) -> WriterPropertiesBuilder {
+/// With a filter for a column that rows are looked up by.
+fn filtered(properties: WriterPropertiesBuilder, name: &str) -> WriterPropertiesBuilder {
     let column = column_path(name);
-    properties
-        .set_column_statistics_enabled(column.clone(), level)
-        .set_column_bloom_filter_enabled(column.clone(), true)
-        .set_column_bloom_filter_max_ndv(column, MAX_IDS)
+    properties.set_column_bloom_filter_enabled(column.clone(), true).set_column_bloom_filter_max_ndv(column, MAX_IDS)
 }
 
 fn refused(error: ParquetError) -> Error {
@@ -214,7 +224,8 @@ fn foreign_writer(schema: &SchemaRef, held: SchemaRef, compression: Compression)
     }
     for name in ["id", "conversation_id", "session_id", "uuid"] {
         if columns.columns().iter().any(|column| column.path().parts() == [name]) {
-            properties = findable(properties, name, EnabledStatistics::Page);
+            properties = properties.set_column_statistics_enabled(column_path(name), EnabledStatistics::Page);
+            properties = filtered(properties, name);
             break;
         }
     }

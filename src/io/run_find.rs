@@ -238,7 +238,8 @@ impl Run {
                 let damaged = |_| Error::verification(place_of(commit), "a view cannot be read");
                 let numbers = numbers.map(|numbers| numbers_at(numbers, at)).transpose().map_err(damaged)?.flatten();
                 if let Some(numbers) = numbers {
-                    let texts = texts.and_then(|texts| text_at(texts, at)).unwrap_or_default().to_owned();
+                    let texts = texts.and_then(|texts| text_at(texts, at)).map_or(Ok(Vec::new()), serde_json::from_str);
+                    let texts = texts.map_err(|_| "no list").map_err(damaged)?;
                     let views = ListedViews { numbers, texts }.views(next_mark).ok_or("torn").map_err(damaged)?;
                     next_mark = PartView::next_mark(&views, next_mark);
                     behind.views.push((indexes.value(at), views));

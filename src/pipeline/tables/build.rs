@@ -234,7 +234,8 @@ impl VerbatimBuilder {
         self.message.append_value(text);
         let views = ListedViews::of(original.views, original.next_mark);
         self.views.append_option((!views.numbers.is_empty()).then(|| packed(views.numbers)));
-        self.marks.append_option((!views.texts.is_empty()).then_some(views.texts));
+        let texts = || serde_json::to_string(&views.texts).expect("texts always serialize");
+        self.marks.append_option((!views.texts.is_empty()).then(texts));
         self.style.append_option(original.style.map(String::from));
         let numbers = |piece: &DeltaPiece| [piece.rest, piece.moved, piece.copied].map(u64::from);
         self.pieces.append_option(original.pieces.map(|pieces| packed(pieces.iter().flat_map(numbers))));

@@ -33,15 +33,14 @@ pub enum ViewOp {
 /// A view begins with three times the index of its text, and 1 more for arguments of a call, 2 more for reasoning; then comes how many
 /// operations it has, and the number of its first mark, or 0 where that follows the last one of the conversation. What an operation is stands in the last two bits of its number, the rest `v` says: 0, `v` bytes of the original
 /// are passed over, and so many copied as the next number says; 1, a line break and `v` blanks; 2, the mark `⋯ v lines #n`, with a line
-/// feed; 3, the next `v / 2` bytes of the texts. Where `v` is odd a number stands behind it, one more than that of the mark, or 0 for what
-/// is none. Where it is even the text is a mark, whose number stands behind its last `#`. The number of a mark that follows that of the mark
-/// before it is left out.
+/// feed; 3, the next text, which is a mark whose number stands behind its last `#` where `v` is 0, no mark where it is 1, and else the mark
+/// `v - 2`. The number of a mark that follows that of the mark before it is left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListedViews {
     /// The views, one behind the other.
     pub numbers: Vec<u64>,
-    /// What was inserted and no number says, one behind the other.
-    pub texts: String,
+    /// What was inserted and no number says.
+    pub texts: Vec<String>,
 }
 
 const OF_CALL: u64 = 1;
@@ -51,6 +50,10 @@ const COPY: u64 = 0;
 const BREAK: u64 = 1;
 const LINES: u64 = 2;
 const TEXT: u64 = 3;
+
+const MARK: usize = 0;
+const NO_MARK: usize = 1;
+const NUMBERED: usize = 2;
 
 /// The number that the next mark has unless it says another.
 struct Numbers(u32);
@@ -124,7 +127,7 @@ impl ListedViews {
                 ViewOp::Mark(mark, number) => self.mark(mark, *number, numbers.note(*number)),
                 ViewOp::Insert(text) => match n_blanks(text) {
                     Some(n) => self.op(BREAK, n),
-                    None => self.text(text, Some(0)),
+                    None => self.text(text.clone(), NO_MARK),
                 },
             }
         }
@@ -134,10 +137,9 @@ impl ListedViews {
         self.numbers.push(says as u64 * 4 + what);
     }
 
-    fn text(&mut self, text: &str, number: Option<u64>) {
-        self.texts.push_str(text);
-        self.op(TEXT, text.len() * 2 + usize::from(number.is_some()));
-        self.numbers.extend(number);
+    fn text(&mut self, text: String, says: usize) {
+        self.texts.push(text);
+        self.op(TEXT, says);
     }
 
     fn mark(&mut self, mark: &str, number: u32, is_next: bool) {
@@ -148,16 +150,16 @@ impl ListedViews {
         match digits(mark) {
             Some(digits) if mark.get(digits.clone()) == Some(&*number.to_string()) => {
                 let begin = if is_next { digits.start } else { digits.end };
-                self.text(&[mark.split_at(begin).0, mark.split_at(digits.end).1].concat(), None);
+                self.text([mark.split_at(begin).0, mark.split_at(digits.end).1].concat(), MARK);
             }
-            _ => self.text(mark, Some(u64::from(number) + 1)),
+            _ => self.text(mark.to_owned(), number as usize + NUMBERED),
         }
     }
 
     /// The views; `None` where they are torn. `next` is as when they were listed.
     #[must_use]
     pub fn views(&self, next: u32) -> Option<Vec<PartView>> {
-        let (mut numbers, mut texts, mut views) = (self.numbers.iter().copied(), self.texts.as_str(), Vec::new());
+        let (mut numbers, mut texts, mut views) = (self.numbers.iter().copied(), self.texts.iter(), Vec::new());
         let mut marks = Numbers(next);
         while let Some(text) = numbers.next() {
             let (n_ops, first) = (numbers.next()?, u32::try_from(numbers.next()?).ok()?);
@@ -170,14 +172,14 @@ impl ListedViews {
             let (call, thought) = (is(OF_CALL).then_some(index), is(OF_THOUGHT).then_some(index));
             views.push(PartView { part: if is(0) { index } else { 0 }, call, thought, ops });
         }
-        texts.is_empty().then_some(views)
+        texts.next().is_none().then_some(views)
     }
 }
 
 /// The next operation; `end` is where the last copy ends.
-fn op(
+fn op<'t>(
     numbers: &mut impl Iterator<Item = u64>,
-    texts: &mut &str,
+    texts: &mut impl Iterator<Item = &'t String>,
     end: &mut usize,
     marks: &mut Numbers,
 ) -> Option<ViewOp> {
@@ -199,9 +201,16 @@ fn op(
             ViewOp::Mark(of_lines(says as u64, number), number)
         }
         _ => {
-            let (text, rest) = texts.split_at_checked(says / 2)?;
-            *texts = rest;
-            if says % 2 == 0 { marked(text, marks)? } else { told(text, numbers.next()?, marks)? }
+            let text = texts.next()?;
+            match says {
+                MARK => marked(text, marks)?,
+                NO_MARK => ViewOp::Insert(text.clone()),
+                _ => {
+                    let number = u32::try_from(says - NUMBERED).ok()?;
+                    marks.note(number);
+                    ViewOp::Mark(text.clone(), number)
+                }
+            }
         }
     })
 }
@@ -216,14 +225,6 @@ fn marked(text: &str, marks: &mut Numbers) -> Option<ViewOp> {
     };
     marks.note(number);
     Some(ViewOp::Mark(format!("{before}{number}{behind}"), number))
-}
-
-/// What was inserted, with one more than its number as a mark, 0 where it is none.
-fn told(text: &str, number: u64, marks: &mut Numbers) -> Option<ViewOp> {
-    let Some(number) = number.checked_sub(1) else { return Some(ViewOp::Insert(text.to_owned())) };
-    let number = u32::try_from(number).ok()?;
-    marks.note(number);
-    Some(ViewOp::Mark(text.to_owned(), number))
 }
 
 /// Blanks behind a line break, at most.
@@ -384,7 +385,7 @@ mod tests {
         let listed_behind = ListedViews::of(&behind, 9);
         assert_eq!(listed_behind.numbers, [0, 1, 0, 4 * 2 + 2]);
         assert_eq!(listed_behind.views(9).as_deref(), Some(&behind[..]));
-        assert!(!listed.texts.contains("line #9") && listed.texts.contains("⋯ reminder # b"), "{}", listed.texts);
+        assert!(listed.texts.contains(&"⋯ reminder # b".to_owned()) && listed.texts.len() == 10, "{:?}", listed.texts);
         for n in 1..listed.numbers.len() {
             let torn = ListedViews { numbers: listed.numbers[..n].to_vec(), ..listed.clone() };
             assert_ne!(torn.views(1).as_deref(), Some(&views[..]), "{n}");
@@ -393,19 +394,21 @@ mod tests {
 
     #[test]
     fn what_nobody_wrote_is_no_view() {
-        let none = |numbers: &[u64], texts: &str| {
-            let listed = ListedViews { numbers: numbers.to_vec(), texts: texts.to_owned() };
+        let none = |numbers: &[u64], texts: &[&str]| {
+            let listed =
+                ListedViews { numbers: numbers.to_vec(), texts: texts.iter().map(|&text| text.to_owned()).collect() };
             assert_eq!(listed.views(1), None, "{numbers:?}");
         };
-        none(&[0, 0], "");
-        none(&[0, u64::MAX, 1], "");
-        none(&[0, 0, u64::MAX], "");
-        none(&[0, 1, 0, 0, u64::MAX, 4], "");
-        none(&[0, 2, 0, 4, u64::MAX, 4, u64::MAX], "");
-        none(&[0, 1, 0, u64::MAX - 2], "");
-        none(&[0, 1, 0, 4 * 12 + 3], "⋯ #");
-        none(&[0, 1, 0, 4 * 2 + 3], "⋯ #");
-        none(&[0, 0, 0], "⋯ #1");
+        none(&[0, 0], &[]);
+        none(&[0, u64::MAX, 1], &[]);
+        none(&[0, 0, u64::MAX], &[]);
+        none(&[0, 1, 0, 0, u64::MAX, 4], &[]);
+        none(&[0, 2, 0, 4, u64::MAX, 4, u64::MAX], &[]);
+        none(&[0, 1, 0, u64::MAX - 2], &[]);
+        none(&[0, 1, 0, 3], &[]);
+        none(&[0, 1, 0, 3], &["⋯"]);
+        none(&[0, 1, 0, u64::MAX], &["⋯ #1"]);
+        none(&[0, 0, 0], &["⋯ #1"]);
     }
 
     #[test]
