@@ -192,11 +192,20 @@ fn what_cannot_be_read_and_what_is_large_or_a_table_has_a_part_of_its_own() {
 
 /// A job over the files of `in`; `planned` comes between the plan and the work.
 fn job_with(dir: &TestDir, planned: impl Fn()) -> Result<JobOutcome> {
-    let input = |name: String| Input { file: Some(dir.path("in").join(&name).as_path().into()), name };
+    job_in_cuts(dir, 1 << 30, planned)
+}
+
+/// The same with files and parts of at most `split_bytes`.
+pub(crate) fn job_in_cuts(dir: &TestDir, split_bytes: u64, planned: impl Fn()) -> Result<JobOutcome> {
+    let input = |name: String| Input {
+        file: Some(dir.path("in").join(&name).as_path().into()),
+        name: format!("in/{name}"),
+    };
     let inputs = files(&dir.path("in")).into_keys().map(input).collect();
     let batches = BatchOptions::default();
-    let (inputs, slices) = Inputs::plan(inputs, batches, TableOptions::default(), 1 << 30)?;
-    let context = job::context(Arc::new(Blunt::default()), ConversationFormat::Parquet, batches);
+    let (inputs, slices) = Inputs::plan(inputs, batches, TableOptions::default(), split_bytes)?;
+    let mut context = job::context(Arc::new(Blunt::default()), ConversationFormat::Parquet, batches);
+    context.options.split_bytes = split_bytes;
     let plan = RunPlan::new(context.options.clone(), slices)?.sharing(|index| inputs.may_share(index));
     planned();
     job::block_on(async {
@@ -273,7 +282,7 @@ fn a_part_is_done_again_when_its_files_are_back() {
     let finished = files(&dir.path("run"));
     std::fs::rename(&away, &path).expect("back");
     let error = job_with(&dir, || ()).expect_err("it was finished").to_string();
-    assert!(error.contains("finished without 2.jsonl"), "{error}");
+    assert!(error.contains("finished without in/2.jsonl"), "{error}");
     assert!(files(&dir.path("run")) == finished);
 }
 

@@ -63,6 +63,7 @@ mod llm_run;
 mod locks;
 mod logs;
 mod look_ahead;
+mod ls;
 mod marks;
 mod media;
 mod metrics;

@@ -16,7 +16,7 @@ const MAX_ROWS: usize = 40;
 const MAX_REPEATS: usize = 30;
 
 /// `before / after`; 1 when nothing is left.
-fn ratio(before: u64, after: u64) -> f64 {
+pub(super) fn ratio(before: u64, after: u64) -> f64 {
     if after == 0 { 1.0 } else { before as f64 / after as f64 }
 }
 

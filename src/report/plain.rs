@@ -104,6 +104,23 @@ pub fn cut(text: &str, max: usize) -> String {
     out
 }
 
+/// The end of `text` as a plain line of at most `max` columns; `…` stands for what was cut.
+pub fn cut_start(text: &str, max: usize) -> String {
+    let plain = line(text);
+    if width(&plain) <= max {
+        return plain.into_owned();
+    }
+    let mut n_columns = 1;
+    let is_near = |&(_, c): &(usize, char)| {
+        n_columns += columns(c);
+        n_columns <= max
+    };
+    let start = plain.char_indices().rev().take_while(is_near).last().map_or(plain.len(), |(at, _)| at);
+    let mut out = if max > 0 { ELLIPSIS.to_string() } else { String::new() };
+    out.push_str(plain.get(start..).unwrap_or_default());
+    out
+}
+
 /// `text` cut or filled with spaces to exactly `to` columns.
 pub fn fit(text: &str, to: usize) -> String {
     let mut out = cut(text, to);
