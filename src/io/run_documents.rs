@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::run_names::open_commit;
 use super::store::Place;
 use crate::error::{Error, Result};
-use crate::pipeline::{Commit, Manifest, RunPlan, TableFile, commit_path, open_sealed, seal_packed};
+use crate::pipeline::{Commit, Manifest, RunPlan, TableFile, commit_path, open_sealed};
 
 /// The plan, written first.
 pub(crate) const PLAN: &str = "plan.json.zst";
@@ -115,14 +115,16 @@ fn planned_commit(plan: &RunPlan, part: usize, bytes: &[u8], place: &str) -> Res
 }
 
 /// Looks whether plan and commits are still those that `manifest` joins, and whether their tables are there: a run is
-/// complete only as what one job wrote.
-pub(crate) fn check_still(root: &Place, plan: &RunPlan, manifest: &Manifest) -> Result<()> {
+/// complete only as what one job wrote. Gives the hash of the plan as it stands there, which earlier versions wrote otherwise.
+pub(crate) fn check_still(root: &Place, plan: &RunPlan, manifest: &Manifest) -> Result<String> {
     let differs = |path: &str| {
         let message = "this is no longer what the job wrote: another process works in the same directory; give each \
                        job one of its own";
         Error::verification(root.join(path).to_string(), message)
     };
-    if read(&root.join(PLAN))? != seal_packed(plan)? {
+    let place = root.join(PLAN).to_string();
+    let there = plan_bytes(root)?.ok_or_else(|| missing(&place))?;
+    if open_sealed::<RunPlan>(&there, &place)? != *plan {
         return Err(differs(PLAN));
     }
     for entries in manifest.inputs.chunks(COMMITS_AT_ONCE) {
@@ -134,7 +136,7 @@ pub(crate) fn check_still(root: &Place, plan: &RunPlan, manifest: &Manifest) -> 
             }
         }
     }
-    Ok(())
+    Ok(blake3::hash(&there).to_hex().to_string())
 }
 
 /// The bytes of a document.
