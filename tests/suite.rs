@@ -74,8 +74,8 @@ mod pipeline;
 mod policy;
 mod prepass;
 mod prompts;
-#[cfg(feature = "remote")]
 mod reasoning;
+#[cfg(feature = "remote")]
 mod remote_runs;
 mod report;
 mod restore;

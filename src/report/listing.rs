@@ -119,8 +119,8 @@ impl ListingDocument {
         }
     }
 
-    /// The listing as lines of text: one for each file, and the sums. Within `columns` names
-    /// lose their beginning and reasons their end; a name keeps its last [`MIN_NAME`] columns in any case.
+    /// The listing as lines of text: one for each file, and the sums. Within `columns` names lose their beginning and
+    /// reasons their end; a name keeps 24 columns in any case.
     pub fn text(&self, columns: Option<usize>) -> String {
         let with_rejects = self.files.iter().any(|file| file.held.rejects > 0);
         let with_text = self.files.iter().any(|file| file.text().is_some());
@@ -149,13 +149,16 @@ fn files_planned(plan: &RunPlan, commits: &[Commit], open: FileStatus) -> Vec<Fi
     let mut commits = commits.iter().peekable();
     for (part, planned) in plan.parts.iter().enumerate() {
         let files = files.get_mut(planned.inputs()).unwrap_or_default();
-        files.iter_mut().for_each(|file| file.parts.push(part));
-        match commits.next_if(|commit| commit.part == part) {
-            Some(commit) => take(files, commit, plan, planned),
-            None => files.iter_mut().for_each(|file| {
+        let commit = commits.next_if(|commit| commit.part == part);
+        for file in &mut *files {
+            file.parts.push(part);
+            if commit.is_none() {
                 file.parts_missing.push(part);
                 file.status = open;
-            }),
+            }
+        }
+        if let Some(commit) = commit {
+            take(files, commit, plan, planned);
         }
     }
     files
@@ -166,12 +169,11 @@ fn take(files: &mut [FileFacts], commit: &Commit, plan: &RunPlan, planned: &Plan
     let inputs = plan.inputs.get(planned.inputs()).unwrap_or_default();
     let mut failed = commit.failed.iter();
     for (file, read) in files.iter_mut().zip(commit.read_of(inputs)) {
-        match read {
-            Some(read) => file.add(read),
-            None => {
-                file.status = FileStatus::Failed;
-                file.error = failed.next().map(|failed| failed.error.clone());
-            }
+        if let Some(read) = read {
+            file.add(read);
+        } else {
+            file.status = FileStatus::Failed;
+            file.error = failed.next().map(|failed| failed.error.clone());
         }
     }
 }
