@@ -24,6 +24,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, UNIX_EPOCH};
 
+use crate::originals::sessions;
 use crate::support::chats::{Seeded, jsonl};
 use crate::support::dir::{TestDir, files};
 
@@ -172,7 +173,7 @@ fn event_log(n_sessions: usize, seed: u64) -> String {
 
 /// Three inputs: plain with lines that are no records, small, and compressed.
 fn write_inputs(dir: &TestDir, folder: &str, n: usize, seed: u64) {
-    dir.write(&format!("{folder}/a.jsonl"), jsonl(n, seed) + "broken\n\n" + &jsonl(2, seed + 1));
+    dir.write(&format!("{folder}/a.jsonl"), jsonl(n, seed) + "broken\n\n" + &jsonl(2, seed + 1) + &sessions(2, seed));
     dir.write(&format!("{folder}/b.jsonl"), jsonl(n / 4, seed + 2));
     let stored = zstd::encode_all(jsonl(n / 3, seed + 3).as_bytes(), 1).expect("memory takes all");
     dir.write(&format!("{folder}/deep/c.jsonl.zst"), stored);

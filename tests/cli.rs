@@ -5,6 +5,7 @@ use std::path::Path;
 
 use condenser::report::{generated, schema, schema_names};
 
+use crate::originals::sessions;
 use crate::support::chats::jsonl;
 use crate::support::command::condenser;
 use crate::support::dir::{TestDir, files};
@@ -26,15 +27,14 @@ fn reason_of(line: &str) -> String {
 
 #[test]
 fn a_flipped_byte_in_any_file_of_a_run_is_found() {
-    let input = jsonl(40, 11) + "{\"broken\n" + &jsonl(3, 12);
-    for format in ["parquet", "jsonl"] {
+    let input = jsonl(40, 11) + "{\"broken\n" + &jsonl(3, 12) + &sessions(2, 12);
+    // A map wants whole originals.
+    for (format, map) in [("parquet", None), ("jsonl", Some("--verbatim-map")), ("jsonl", None)] {
         let dir = TestDir::new();
         dir.write("in.jsonl", &input);
         let mut args =
             vec!["compress", "in.jsonl", "-o", "run", "--trace", "--recency-window", "0", "--format", format];
-        if format == "jsonl" {
-            args.push("--verbatim-map");
-        }
+        args.extend(map);
         condenser(dir.root(), &args).exits(3);
         condenser(dir.root(), &["verify", "run"]).ok();
         let run = files(&dir.path("run"));
@@ -134,15 +134,27 @@ fn the_filter_and_its_sidecar_give_the_exact_stream() {
 #[test]
 fn several_rounds_are_restored_through_their_runs() {
     let dir = TestDir::new();
-    let text = jsonl(120, 19) + "not json\n";
+    let text = jsonl(120, 19) + "not json\n" + &sessions(3, 19);
     dir.write("in.jsonl", &text);
     let compress = ["--recency-window", "0", "--format", "jsonl"];
-    condenser(dir.root(), &[&["compress", "in.jsonl", "-o", "r1"], &compress[..]].concat()).exits(3);
-    condenser(dir.root(), &[&["compress", "r1/conversations", "-o", "r2"], &compress[..]].concat()).ok();
-    condenser(dir.root(), &["compress", "r2/conversations", "-o", "r3", "--recency-window", "1"]).ok();
-    std::fs::remove_dir_all(dir.path("r1/conversations")).expect("it is not needed any more");
-    let restored = condenser(dir.root(), &["restore", "r3", "--through", "r2", "--through", "r1"]).ok().stdout;
-    assert!(restored == text.as_bytes());
+    // Each round may store its originals in either form.
+    for [one, two, three] in [["hidden"; 3], ["whole"; 3], ["hidden", "whole", "hidden"], ["whole", "hidden", "whole"]]
+    {
+        let of = |form| ["--originals", form];
+        for run in ["r1", "r2", "r3"].map(|run| dir.path(run)).iter().filter(|run| run.exists()) {
+            std::fs::remove_dir_all(run).expect("it was there");
+        }
+        condenser(dir.root(), &[&["compress", "in.jsonl", "-o", "r1"], &compress[..], &of(one)].concat()).exits(3);
+        condenser(dir.root(), &[&["compress", "r1/conversations", "-o", "r2"], &compress[..], &of(two)].concat()).ok();
+        let last = ["compress", "r2/conversations", "-o", "r3", "--recency-window", "1"];
+        condenser(dir.root(), &[&last[..], &of(three)].concat()).ok();
+        for run in ["r1", "r2", "r3"] {
+            condenser(dir.root(), &["verify", run]).ok();
+        }
+        std::fs::remove_dir_all(dir.path("r1/conversations")).expect("it is not needed any more");
+        let restored = condenser(dir.root(), &["restore", "r3", "--through", "r2", "--through", "r1"]).ok().stdout;
+        assert!(restored == text.as_bytes(), "{one} {two} {three}");
+    }
     dir.write("other.jsonl", jsonl(3, 26));
     condenser(dir.root(), &[&["compress", "other.jsonl", "-o", "other"], &compress[..]].concat()).ok();
     let told = condenser(dir.root(), &["restore", "r3", "--through", "other"]).exits(4);

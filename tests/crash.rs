@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::originals::mixed;
 use crate::support::chats::jsonl;
-use crate::support::command::condenser;
+use crate::support::command::{FORMS, condenser};
 use crate::support::dir::{TestDir, files};
 
 /// Few enough for every run of the tests.
@@ -17,7 +18,7 @@ const DEFAULT_KILLS: usize = 8;
 const MOST_IN_A_ROW: u64 = 4;
 /// One record of the inputs is none.
 const WITH_REJECTS: i32 = 3;
-const SPLIT: &str = "24k";
+const SPLIT: &str = "12k";
 
 /// Numbers from a seed.
 struct Draw(u64);
@@ -43,12 +44,14 @@ struct Stage {
     /// Where the files of the runs lie.
     root: PathBuf,
     inputs: Vec<String>,
+    /// What is stored of originals.
+    form: &'static str,
 }
 
 impl Stage {
     fn args(&self, run: &str) -> Vec<String> {
         let run = format!("{}{run}", self.prefix);
-        let args = ["compress", "-o", &run, "--split-size", SPLIT, "--trace", "--format", "parquet"];
+        let args = ["compress", "-o", &run, "--split-size", SPLIT, "--trace", "--originals", self.form];
         args.into_iter().map(str::to_owned).chain(self.inputs.iter().cloned()).collect()
     }
 
@@ -123,13 +126,28 @@ fn kills() -> usize {
     std::env::var("CONDENSER_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_KILLS)
 }
 
-fn crash(stage: &Stage, n_kills: usize, seed: u64) {
+/// Kills jobs of both forms of originals, which write other tables.
+fn crash_both(mut stage: Stage, n_kills: usize, seed: u64) {
+    let mut originals = Vec::new();
+    for (form, n_kills) in FORMS.into_iter().zip([n_kills.div_ceil(2), n_kills / 2]) {
+        stage.form = form;
+        let whole = crash(&stage, n_kills, seed);
+        originals.push(whole.into_iter().filter(|(name, _)| name.starts_with("verbatim/")).collect::<Vec<_>>());
+    }
+    assert!(originals[0] != originals[1], "both forms are the same");
+}
+
+/// Gives the files of a job that nobody stopped.
+fn crash(stage: &Stage, n_kills: usize, seed: u64) -> BTreeMap<String, String> {
     let mut draw = Draw(seed << 32);
     stage.complete("warm");
     let duration = stage.complete("whole");
     let whole = stage.files("whole");
     assert!(whole == stage.files("warm"), "a job gives the same bytes twice");
-    let n_parts = stage.commits("whole").len();
+    for run in ["warm", "whole"] {
+        std::fs::remove_dir_all(stage.root.join(run)).expect("the run is there");
+    }
+    let n_parts = whole.keys().filter(|name| name.starts_with("commits/part-")).count();
     assert!(n_parts > 15, "{n_parts}");
     let (mut n_killed, mut n_rounds, mut n_ended, mut by_progress) = (0, 0, 0, [0_usize; 6]);
     while n_killed < n_kills {
@@ -176,11 +194,12 @@ fn crash(stage: &Stage, n_kills: usize, seed: u64) {
          committed share (none, to 1/4, to 1/2, to 3/4, to all, with manifest): {by_progress:?}",
         duration.as_millis()
     );
+    whole
 }
 
 fn inputs(dir: &TestDir) -> Vec<String> {
-    dir.write("in/a.jsonl", jsonl(400, 71));
-    dir.write("in/b.jsonl", jsonl(120, 72) + "no JSON\n" + &jsonl(30, 73));
+    dir.write("in/a.jsonl", mixed(10, 71));
+    dir.write("in/b.jsonl", mixed(4, 72) + "no JSON\n" + &mixed(2, 73));
     dir.write("in/c.jsonl.zst", zstd::encode_all(jsonl(60, 74).as_bytes(), 1).expect("memory takes all"));
     ["in/a.jsonl", "in/b.jsonl", "in/c.jsonl.zst"].map(str::to_owned).to_vec()
 }
@@ -190,8 +209,8 @@ fn a_job_killed_on_local_disk_goes_on_to_the_same_bytes() {
     let dir = TestDir::new();
     let inputs = inputs(&dir);
     let root = dir.root().to_owned();
-    let stage = Stage { dir, environment: BTreeMap::new(), prefix: String::new(), root, inputs };
-    crash(&stage, kills().div_ceil(2), 1);
+    let stage = Stage { dir, environment: BTreeMap::new(), prefix: String::new(), root, inputs, form: FORMS[0] };
+    crash_both(stage, kills().div_ceil(2), 1);
 }
 
 #[cfg(feature = "remote")]
@@ -209,6 +228,6 @@ fn a_job_killed_with_its_run_in_a_store_goes_on_to_the_same_bytes() {
     }
     let inputs = inputs(&dir).iter().map(|name| format!("s3://{BUCKET}/{name}")).collect();
     let environment = s3.environment();
-    let stage = Stage { dir, environment, prefix: format!("s3://{BUCKET}/"), root, inputs };
-    crash(&stage, kills() / 2, 2);
+    let stage = Stage { dir, environment, prefix: format!("s3://{BUCKET}/"), root, inputs, form: FORMS[0] };
+    crash_both(stage, kills() / 2, 2);
 }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::command::{condenser, in_every_format};
-use crate::support::dir::TestDir;
+use crate::support::chats::jsonl;
+use crate::support::command::{FORMS, condenser, in_every_format};
+use crate::support::dir::{TestDir, files};
 use crate::turns::small_talk;
 
 /// A session of an agent that reads a file and uses one line of it.
@@ -25,6 +26,22 @@ fn session() -> Value {
         messages.push(json!({"role": "user", "content": "Go on."}));
     }
     json!({"id": "s", "messages": messages})
+}
+
+/// Such sessions as lines. What is stored of their originals depends on the form: of [`jsonl`] nothing does, since the texts
+/// there are short and stay.
+pub(crate) fn sessions(n: usize, seed: u64) -> String {
+    let session = session().to_string();
+    let named = |at| format!("s{seed}-{at}");
+    let one =
+        |at| session.replace("\"s\"", &format!("\"{}\"", named(at))).replace("valve_", &format!("{}_", named(at)));
+    (0..n).map(|at| one(at) + "\n").collect()
+}
+
+/// Conversations and sessions in turn, some 10 kB each time.
+pub(crate) fn mixed(n: usize, seed: u64) -> String {
+    let seeds = (0..n as u64).map(|at| seed * 1000 + at);
+    seeds.map(|seed| jsonl(15, seed) + &sessions(1, seed)).collect()
 }
 
 /// Talk of which little stays.
@@ -79,6 +96,29 @@ fn originals_come_back_from_every_format() {
             assert!(hidden.contains("valve_1 = open"), "{format}: {hidden}");
             std::fs::remove_dir_all(dir.path(format)).expect("the run");
             std::fs::remove_dir_all(dir.path(&format!("{format}-back"))).expect("what came back");
+        }
+    }
+}
+
+#[test]
+fn a_run_of_one_form_is_compressed_again_into_the_other() {
+    let dir = TestDir::new();
+    dir.write("logs/a.jsonl", mixed(2, 21));
+    dir.write("logs/b.jsonl", sessions(2, 22));
+    for form in FORMS {
+        condenser(dir.root(), &["compress", "logs", "-o", form, "--originals", form]).ok();
+    }
+    for [from, to] in [["hidden", "whole"], ["whole", "hidden"]] {
+        let again = format!("again-{to}");
+        condenser(dir.root(), &["compress", from, "-o", &again, "--originals", to]).ok();
+        condenser(dir.root(), &["verify", &again, "--against", "logs"]).ok();
+        let back = format!("back-{to}");
+        condenser(dir.root(), &["restore", &again, "-o", &back]).ok();
+        assert!(files(&dir.path(&back)) == files(&dir.path("logs")), "{from} to {to}");
+        // The tables are those of the logs themselves.
+        for table in ["conversations", "verbatim", "metrics"] {
+            let [one, other] = [&*again, to].map(|run| files(&dir.path(&format!("{run}/{table}"))));
+            assert!(one == other, "{table}, {from} to {to}");
         }
     }
 }

@@ -9,8 +9,9 @@ use condenser::error::Result;
 use condenser::io::{Input, Inputs, RunWriter};
 use condenser::pipeline::{BatchOptions, ConversationFormat, JobOutcome, RunPlan, TableOptions, compress};
 
+use crate::originals::sessions;
 use crate::support::chats::{Blunt, jsonl, records};
-use crate::support::command::condenser;
+use crate::support::command::{FORMS, condenser};
 use crate::support::dir::{TestDir, files};
 use crate::support::job;
 
@@ -28,7 +29,7 @@ const EVENTS: &str = concat!(
 
 /// Files with everything that may stand at their borders, in the order in which they are read.
 fn written(dir: &TestDir) -> BTreeMap<String, Vec<u8>> {
-    let texts: [(&str, String); 14] = [
+    let texts: [(&str, String); 15] = [
         ("00-plain", jsonl(3, 1)),
         ("01-empty", String::new()),
         ("02-no-end", jsonl(2, 2).trim_end().to_owned()),
@@ -43,6 +44,7 @@ fn written(dir: &TestDir) -> BTreeMap<String, Vec<u8>> {
         ("11-document", format!("[{}]\n", records(3, 10).join(",\n "))),
         ("12-behind", "\n".to_owned() + &jsonl(1, 11) + "\n"),
         ("13-events", EVENTS.to_owned()),
+        ("14-sessions", sessions(2, 14)),
     ];
     let mut all = BTreeMap::new();
     for (name, text) in texts {
@@ -164,17 +166,19 @@ fn parts_are_as_large_as_cuts_and_machines_share_them() {
 fn a_flipped_byte_of_a_shared_part_is_found() {
     let dir = TestDir::new();
     written(&dir);
-    condenser(dir.root(), &["compress", "in", "-o", "run"]).exits(3);
-    for (name, bytes) in files(&dir.path("run")) {
-        for at in [bytes.len() / 3, bytes.len() / 2] {
-            let mut flipped = bytes.clone();
-            flipped[at] ^= 0x10;
-            dir.write(&format!("run/{name}"), &flipped);
-            condenser(dir.root(), &["verify", "run"]).exits(4);
+    for form in FORMS {
+        condenser(dir.root(), &["compress", "in", "-o", form, "--originals", form]).exits(3);
+        for (name, bytes) in files(&dir.path(form)) {
+            for at in [bytes.len() / 3, bytes.len() / 2] {
+                let mut flipped = bytes.clone();
+                flipped[at] ^= 0x10;
+                dir.write(&format!("{form}/{name}"), &flipped);
+                condenser(dir.root(), &["verify", form]).exits(4);
+            }
+            dir.write(&format!("{form}/{name}"), &bytes);
         }
-        dir.write(&format!("run/{name}"), &bytes);
+        condenser(dir.root(), &["verify", form]).ok();
     }
-    condenser(dir.root(), &["verify", "run"]).ok();
 }
 
 #[test]
@@ -192,11 +196,18 @@ fn what_cannot_be_read_and_what_is_large_or_a_table_has_a_part_of_its_own() {
 
 /// A job over the files of `in`; `planned` comes between the plan and the work.
 fn job_with(dir: &TestDir, planned: impl Fn()) -> Result<JobOutcome> {
-    let input = |name: String| Input { file: Some(dir.path("in").join(&name).as_path().into()), name };
+    job_in_cuts(dir, 1 << 30, planned)
+}
+
+/// The same with files and parts of at most `split_bytes`.
+pub(crate) fn job_in_cuts(dir: &TestDir, split_bytes: u64, planned: impl Fn()) -> Result<JobOutcome> {
+    let input =
+        |name: String| Input { file: Some(dir.path("in").join(&name).as_path().into()), name: format!("in/{name}") };
     let inputs = files(&dir.path("in")).into_keys().map(input).collect();
     let batches = BatchOptions::default();
-    let (inputs, slices) = Inputs::plan(inputs, batches, TableOptions::default(), 1 << 30)?;
-    let context = job::context(Arc::new(Blunt::default()), ConversationFormat::Parquet, batches);
+    let (inputs, slices) = Inputs::plan(inputs, batches, TableOptions::default(), split_bytes)?;
+    let mut context = job::context(Arc::new(Blunt::default()), ConversationFormat::Parquet, batches);
+    context.options.split_bytes = split_bytes;
     let plan = RunPlan::new(context.options.clone(), slices)?.sharing(|index| inputs.may_share(index));
     planned();
     job::block_on(async {
@@ -273,7 +284,7 @@ fn a_part_is_done_again_when_its_files_are_back() {
     let finished = files(&dir.path("run"));
     std::fs::rename(&away, &path).expect("back");
     let error = job_with(&dir, || ()).expect_err("it was finished").to_string();
-    assert!(error.contains("finished without 2.jsonl"), "{error}");
+    assert!(error.contains("finished without in/2.jsonl"), "{error}");
     assert!(files(&dir.path("run")) == finished);
 }
 
@@ -321,17 +332,60 @@ fn files_of_a_shared_part_expire_when_all_of_it_is_proven() {
 }
 
 #[test]
+fn a_night_that_was_closed_without_a_file_enters_the_others() {
+    let dir = TestDir::new();
+    for at in 0..5 {
+        dir.write(&format!("in/{at}.jsonl"), jsonl(2, 80 + at));
+    }
+    let all = files(&dir.path("in"));
+    let (path, away) = (dir.path("in/2.jsonl"), dir.path("away.jsonl"));
+    job_with(&dir, || std::fs::rename(&path, &away).expect("moved")).expect_err("a file is gone");
+    condenser(dir.root(), &["finish", "run", "--partial"]).exits(3);
+    std::fs::create_dir_all(dir.path("store/runs")).expect("a folder");
+    std::fs::rename(dir.path("run"), dir.path("store/runs/00001")).expect("moved");
+    std::fs::rename(&away, &path).expect("back");
+    dir.write("job.toml", "kind = \"compaction\"\ninputs = [\"in\"]\noutput = \"store\"\n");
+    let told = condenser(dir.root(), &["run", "job.toml"]).ok().stderr;
+    assert!(told.contains("1 new, 0 changed, 4 unchanged"), "{told}");
+    let ledger = String::from_utf8(dir.read("store/ledger.jsonl")).expect("text");
+    let entry = |line: &str| {
+        let entry: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        ["source", "run"].map(|key| entry[key].as_str().expect("text").to_owned())
+    };
+    let entries: Vec<[String; 2]> = ledger.lines().map(entry).collect();
+    let expected = [(0, 1), (1, 1), (3, 1), (4, 1), (2, 2)];
+    assert_eq!(entries, expected.map(|(at, night)| [format!("in/{at}.jsonl"), format!("{night:05}")]));
+    let listed = condenser(dir.root(), &["ls", "store/runs/00001"]).ok().stdout;
+    assert!(String::from_utf8_lossy(&listed).contains("\npartial: 5 files, 1 failed, 8 conversations, "));
+    for night in ["00001", "00002"] {
+        condenser(dir.root(), &["restore", &format!("store/runs/{night}"), "-o", "back"]).ok();
+    }
+    assert!(files(&dir.path("back")) == all);
+}
+
+#[test]
 fn a_run_that_was_killed_goes_on() {
     let dir = TestDir::new();
-    for at in 0..40 {
-        dir.write(&format!("in/{at:02}.jsonl"), jsonl(6, 100 + at));
+    for at in 0..24 {
+        dir.write(&format!("in/{at:02}.jsonl"), jsonl(3, 100 + at) + &sessions(1, at));
     }
-    let args = |run: &'static str| ["compress", "in", "-o", run, "--split-size", "20k", "--threads", "1"];
-    condenser(dir.root(), &args("whole")).ok();
-    for wait in [10, 25, 40, 60, 90] {
+    for (form, waits) in FORMS.into_iter().zip([[10, 40, 90], [25, 60, 75]]) {
+        killed(&dir, form, waits);
+    }
+    let originals = FORMS.map(|form| dir.read(&format!("whole-{form}/verbatim/part-00000.parquet")));
+    assert!(originals[0] != originals[1], "both forms are the same");
+}
+
+/// Kills a job at these milliseconds and has it go on.
+fn killed(dir: &TestDir, form: &str, waits: [u64; 3]) {
+    let [whole, killed] = ["whole", "killed"].map(|how| format!("{how}-{form}"));
+    let common = ["--split-size", "20k", "--threads", "1", "--originals", form];
+    let args = |run| [&["compress", "in", "-o", run], &common[..]].concat();
+    condenser(dir.root(), &args(&whole)).ok();
+    for wait in waits {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_condenser"));
         let mut child = command
-            .args(args("killed"))
+            .args(args(&killed))
             .current_dir(dir.root())
             .stdin(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
@@ -341,6 +395,6 @@ fn a_run_that_was_killed_goes_on() {
         child.kill().ok();
         child.wait().expect("it ended");
     }
-    condenser(dir.root(), &args("killed")).ok();
-    assert!(files(&dir.path("killed")) == files(&dir.path("whole")));
+    condenser(dir.root(), &args(&killed)).ok();
+    assert!(files(&dir.path(&killed)) == files(&dir.path(&whole)), "{form}");
 }

@@ -5,13 +5,23 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::originals::mixed;
 use crate::support::chats::jsonl;
-use crate::support::command::{TestCommand, Told, condenser};
+use crate::support::command::{FORMS, TestCommand, Told, condenser};
 use crate::support::dir::{TestDir, files};
 use crate::support::s3::{Fault, Manners, S3, web};
 
 const ALL: [Fault; 6] =
     [Fault::Broken, Fault::SlowDown, Fault::Reset, Fault::Truncate, Fault::ResetAfter, Fault::StallHalfWay];
+
+/// What the inputs hold.
+fn first() -> String {
+    mixed(9, 61)
+}
+
+fn second() -> String {
+    mixed(2, 62)
+}
 
 /// The same inputs on disk and in a store.
 struct World {
@@ -24,8 +34,8 @@ impl World {
         let dir = TestDir::new();
         let s3 = S3::start(&dir.path("store"));
         let inputs = [
-            ("logs/a.jsonl", jsonl(300, 61).into_bytes()),
-            ("logs/deep/b.jsonl.zst", zstd::encode_all(jsonl(40, 62).as_bytes(), 1).expect("memory takes all")),
+            ("logs/a.jsonl", first().into_bytes()),
+            ("logs/deep/b.jsonl.zst", zstd::encode_all(second().as_bytes(), 1).expect("memory takes all")),
         ];
         for (name, bytes) in inputs {
             dir.write(name, &bytes);
@@ -60,32 +70,46 @@ fn tables(run: &BTreeMap<String, Vec<u8>>) -> Vec<(String, usize)> {
 #[test]
 fn a_job_from_store_to_store_is_the_job_on_disk() {
     let world = World::new();
-    for format in ["parquet", "jsonl"] {
-        let args = ["--split-size", "40k", "--format", format, "-o"];
-        let (remote, local) = (format!("s3://bucket/{format}"), format!("local-{format}"));
+    for (kind, format, form) in
+        [("parquet", "parquet", "hidden"), ("jsonl", "jsonl", "hidden"), ("whole", "parquet", "whole")]
+    {
+        let args = ["--split-size", "40k", "--format", format, "--originals", form, "-o"];
+        let (remote, local) = (format!("s3://bucket/{kind}"), format!("local-{kind}"));
         world.ok(&[&["compress", "logs"], &args[..], &[&local]].concat());
         world.ok(&[&["compress", "s3://bucket/logs"], &args[..], &[&remote]].concat());
         // Inputs on disk, run in the store: the very same bytes as on disk.
-        let mixed = format!("s3://bucket/mixed-{format}");
+        let mixed = format!("s3://bucket/mixed-{kind}");
         world.ok(&[&["compress", "logs"], &args[..], &[&mixed]].concat());
-        assert!(world.run(&format!("mixed-{format}")) == files(&world.dir.path(&local)), "{format}");
-        let (there, here) = (world.run(format), files(&world.dir.path(&local)));
+        assert!(world.run(&format!("mixed-{kind}")) == files(&world.dir.path(&local)), "{kind}");
+        let (there, here) = (world.run(kind), files(&world.dir.path(&local)));
         assert_eq!(there.keys().collect::<Vec<_>>(), here.keys().collect::<Vec<_>>());
         assert_eq!(tables(&there).len(), tables(&here).len());
         world.ok(&["verify", &remote, "--against", "s3://bucket/logs"]);
         world.ok(&["verify", &remote, "--against", "logs"]);
-        let out = format!("out-{format}");
+        let out = format!("out-{kind}");
         world.ok(&["restore", &remote, "-o", &out]);
-        assert!(world.dir.read(&format!("{out}/a.jsonl")) == jsonl(300, 61).as_bytes());
-        assert!(world.dir.read(&format!("{out}/deep/b.jsonl")) == jsonl(40, 62).as_bytes());
+        assert!(world.dir.read(&format!("{out}/a.jsonl")) == first().as_bytes());
+        assert!(world.dir.read(&format!("{out}/deep/b.jsonl")) == second().as_bytes());
         // Again: nothing is left to do, and nothing changes.
         let told = world.ok(&[&["compress", "s3://bucket/logs"], &args[..], &[&remote]].concat());
         assert!(told.stderr.contains("parts were committed before and are kept"), "{}", told.stderr);
-        assert!(world.run(format) == there);
+        assert!(world.run(kind) == there);
+        // A byte that the store gives otherwise is found, whichever of the two tables it is in.
+        for table in ["conversations", "verbatim"] {
+            let (name, bytes) = there.iter().find(|(name, _)| name.starts_with(table)).expect("a table");
+            let (object, mut flipped) = (format!("store/bucket/{kind}/{name}"), bytes.clone());
+            flipped[bytes.len() / 2] ^= 0x10;
+            world.dir.write(&object, flipped);
+            for call in [&["verify", &remote][..], &["restore", &remote, "-o", &format!("bad-{kind}")]] {
+                let told = world.call(call).exits(4);
+                assert!(told.stderr.contains(name), "{call:?}: {}", told.stderr);
+            }
+            world.dir.write(&object, bytes);
+        }
     }
     // A pattern, one conversation, a published run that is read over HTTP.
     world.ok(&["compress", "s3://bucket/logs/**/*.zst", "-o", "s3://bucket/pattern"]);
-    let id = serde_json::from_str::<serde_json::Value>(jsonl(300, 61).lines().nth(7).expect("a line")).expect("JSON");
+    let id = serde_json::from_str::<serde_json::Value>(first().lines().nth(7).expect("a line")).expect("JSON");
     let id = id["id"].as_str().expect("an id").to_owned();
     let told = world.call(&["restore", "s3://bucket/parquet", "-o", "s3://bucket/out"]).exits(2);
     assert!(told.stderr.contains("written to local disk only"), "{}", told.stderr);
@@ -100,27 +124,28 @@ fn a_job_from_store_to_store_is_the_job_on_disk() {
     let told = world.ok(&["compress", &input, "-o", "from-web"]);
     assert!(!told.stderr.contains("secret"), "{}", told.stderr);
     assert!(files(&world.dir.path("from-web")).values().all(|bytes| !bytes.windows(6).any(|word| word == b"secret")));
-    assert!(world.ok(&["restore", "from-web"]).stdout == jsonl(40, 62).as_bytes());
+    assert!(world.ok(&["restore", "from-web"]).stdout == second().as_bytes());
 }
 
 #[test]
 fn a_failing_store_changes_no_byte() {
     let world = World::new();
-    let args = ["compress", "s3://bucket/logs", "--split-size", "100k", "-o"];
-    world.ok(&[&args[..], &["s3://bucket/whole"]].concat());
-    let whole = world.run("whole");
-    for every in [3, 7] {
+    for (every, form) in [(3, "whole"), (7, "hidden")] {
+        let args = ["compress", "s3://bucket/logs", "--split-size", "100k", "--originals", form, "-o"];
+        let unharmed = format!("unharmed-{every}");
+        world.ok(&[&args[..], &[&format!("s3://bucket/{unharmed}")]].concat());
+        let unharmed = world.run(&unharmed);
         let name = format!("failing-{every}");
         let run = format!("s3://bucket/{name}");
         // A stall takes its time: once is enough.
         world.s3.server.fail(every, if every == 7 { &ALL } else { &ALL[..5] });
         world.ok(&[&args[..], &[&run]].concat());
         assert!(world.s3.server.n_hit() > 5, "{}", world.s3.server.n_hit());
-        assert!(world.run(&name) == whole, "every {every}");
+        assert!(world.run(&name) == unharmed, "every {every}");
         world.ok(&["verify", &run, "--against", "s3://bucket/logs"]);
         let out = format!("out-{every}");
         world.ok(&["restore", &run, "-o", &out]);
-        assert!(world.dir.read(&format!("{out}/a.jsonl")) == jsonl(300, 61).as_bytes());
+        assert!(world.dir.read(&format!("{out}/a.jsonl")) == first().as_bytes());
         for args in [&["get", &*run, "chat/7"][..], &["show", &run, "chat/7", "--json"], &["report", &run, "--json"]] {
             let failing = world.ok(args).stdout;
             world.s3.server.work();
@@ -198,13 +223,19 @@ fn what_is_wrong_with_a_store_is_said() {
 #[test]
 fn shards_meet_in_a_store() {
     let world = World::new();
-    let args = ["compress", "s3://bucket/logs", "--split-size", "40k", "-o"];
-    world.ok(&[&args[..], &["s3://bucket/whole"]].concat());
-    for shard in ["0/2", "1/2"] {
-        world.ok(&[&args[..], &["s3://bucket/shards", "--shard", shard]].concat());
+    for form in FORMS {
+        let args = ["compress", "s3://bucket/logs", "--split-size", "40k", "--originals", form, "-o"];
+        let [at_once, shards] = ["at-once", "shards"].map(|how| format!("{how}-{form}"));
+        world.ok(&[&args[..], &[&format!("s3://bucket/{at_once}")]].concat());
+        let run = format!("s3://bucket/{shards}");
+        for shard in ["0/2", "1/2"] {
+            world.ok(&[&args[..], &[&run, "--shard", shard]].concat());
+        }
+        world.ok(&["finish", &run]);
+        assert!(world.run(&shards) == world.run(&at_once), "{form}");
     }
-    world.ok(&["finish", "s3://bucket/shards"]);
-    assert!(world.run("shards") == world.run("whole"));
+    let [hidden, whole] = FORMS.map(|form| tables(&world.run(&format!("shards-{form}"))));
+    assert!(hidden != whole, "both forms are the same");
 }
 
 #[test]

@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use condenser::pipeline::{Manifest, open_sealed, seal};
+
+use crate::originals::{mixed, sessions};
 use crate::support::chats::jsonl;
-use crate::support::command::condenser;
+use crate::support::command::{FORMS, condenser};
 use crate::support::dir::{TestDir, files};
 
 fn names(root: &Path) -> Vec<String> {
@@ -13,18 +16,18 @@ fn names(root: &Path) -> Vec<String> {
 #[test]
 fn a_large_file_becomes_parts_that_restore_to_one_file() {
     let dir = TestDir::new();
-    let text = "\u{feff}\n".to_owned() + &jsonl(400, 31) + "broken\r\n" + &jsonl(3, 32) + "\n\n{";
+    let text = "\u{feff}\n".to_owned() + &mixed(12, 31) + "broken\r\n" + &jsonl(3, 32) + "\n\n{";
     dir.write("in.jsonl", &text);
     dir.write("small.jsonl", jsonl(4, 33));
-    for format in ["parquet", "jsonl"] {
-        let run = format!("run-{format}");
+    for (format, form) in [("parquet", "hidden"), ("jsonl", "whole"), ("jsonl", "hidden"), ("parquet", "whole")] {
+        let run = format!("run-{format}-{form}");
         let args = ["compress", "in.jsonl", "small.jsonl", "-o", &run, "--split-size", "20k", "--format", format];
-        condenser(dir.root(), &args).exits(3);
+        condenser(dir.root(), &[&args[..], &["--originals", form]].concat()).exits(3);
         let parts = names(&dir.path(&run)).iter().filter(|name| name.starts_with("commits/")).count();
         assert_eq!(parts, text.len().div_ceil(20 << 10) + 1);
         condenser(dir.root(), &["verify", &run, "--against", "in.jsonl", "small.jsonl"]).ok();
         condenser(dir.root(), &["verify", &run, "--against", "small.jsonl", "in.jsonl"]).exits(4);
-        let out = format!("out-{format}");
+        let out = format!("out-{format}-{form}");
         condenser(dir.root(), &["restore", &run, "-o", &out]).ok();
         assert!(dir.read(&format!("{out}/in.jsonl")) == text.as_bytes());
         assert_eq!(dir.read(&format!("{out}/small.jsonl")), jsonl(4, 33).as_bytes());
@@ -84,8 +87,20 @@ fn the_same_parts_come_out_of_any_number_of_threads_and_machines() {
 #[test]
 fn a_run_goes_on_where_it_ended_and_is_not_done_again() {
     let dir = TestDir::new();
-    dir.write("in.jsonl", jsonl(600, 38));
-    let args = ["compress", "in.jsonl", "--split-size", "30k", "-o"];
+    dir.write("in.jsonl", mixed(16, 38));
+    let mut runs = Vec::new();
+    for form in FORMS {
+        goes_on(&dir, form);
+        runs.push(files(&dir.path("whole/verbatim")));
+        for run in ["whole", "run"] {
+            std::fs::remove_dir_all(dir.path(run)).expect("it was there");
+        }
+    }
+    assert!(runs[0] != runs[1], "both forms are the same");
+}
+
+fn goes_on(dir: &TestDir, form: &str) {
+    let args = ["compress", "in.jsonl", "--split-size", "30k", "--originals", form, "-o"];
     condenser(dir.root(), &[&args[..], &["whole"]].concat()).ok();
     let whole = files(&dir.path("whole"));
     condenser(dir.root(), &[&args[..], &["run", "--shard", "1/2"]].concat()).ok();
@@ -150,6 +165,65 @@ fn an_input_that_cannot_be_read_does_not_stop_the_others() {
     condenser(dir.root(), &["restore", "run", "-o", "back"]).ok();
     assert_eq!(names(&dir.path("back")), ["a.jsonl", "c.jsonl"]);
     assert_eq!(dir.read("back/c.jsonl"), jsonl(6, 43).as_bytes());
+}
+
+/// Has the plan of a run stand there as it was written before plans were compressed.
+fn make_plan_bare(dir: &TestDir, run: &str) {
+    let packed = dir.read(&format!("{run}/plan.json.zst"));
+    let plan = zstd::decode_all(&*packed).expect("it is compressed");
+    let manifest = dir.read(&format!("{run}/manifest.json"));
+    let manifest: Manifest = open_sealed(&manifest, "manifest").expect("it is whole");
+    let manifest = Manifest { plan_blake3: Some(blake3::hash(&plan).to_hex().to_string()), ..manifest };
+    dir.write(&format!("{run}/manifest.json"), seal(&manifest).expect("it is JSON"));
+    dir.write(&format!("{run}/plan.json"), plan);
+    std::fs::remove_file(dir.path(&format!("{run}/plan.json.zst"))).expect("it was there");
+}
+
+#[test]
+fn a_run_whose_plan_is_bare_is_read_and_gone_on_with() {
+    let dir = TestDir::new();
+    for at in 0..8 {
+        dir.write(&format!("in/{at}.jsonl"), jsonl(2, 50 + at) + &sessions(1, at));
+    }
+    for form in FORMS {
+        let args = ["compress", "in", "-o", form, "--split-size", "14k", "--originals", form];
+        condenser(dir.root(), &args).ok();
+        make_plan_bare(&dir, form);
+        let bare = files(&dir.path(form));
+        assert!(bare.contains_key("commits/part-00002.json.zst"), "{:?}", bare.keys());
+        let is_read = || {
+            condenser(dir.root(), &["verify", form, "--against", "in"]).ok();
+            let back = format!("back-{form}");
+            condenser(dir.root(), &["restore", form, "-o", &back]).ok();
+            assert!(files(&dir.path(&back)) == files(&dir.path("in")), "{form}");
+            condenser(dir.root(), &["report", form]).ok();
+            let listed = condenser(dir.root(), &["ls", form]).ok().stdout;
+            assert!(String::from_utf8_lossy(&listed).contains("\ncomplete: 8 files, 24 conversations, "));
+        };
+        is_read();
+        // As a run that was killed, one that shards wrote, and one that is complete.
+        for (gone, call) in [
+            (&["manifest.json", "commits/part-00001.json.zst"][..], &args[..]),
+            (&["manifest.json"], &["finish", form]),
+            (&[], &args),
+        ] {
+            for name in gone {
+                std::fs::remove_file(dir.path(&format!("{form}/{name}"))).expect("it was there");
+            }
+            condenser(dir.root(), &["ls", form]).exits(if gone.is_empty() { 0 } else { 6 });
+            condenser(dir.root(), call).ok();
+            assert!(files(&dir.path(form)) == bare, "{form}: {call:?}");
+        }
+        is_read();
+        // Another job is refused, and damage is found.
+        let told = condenser(dir.root(), &[&args[..], &["--recency-window", "7"]].concat()).exits(2);
+        assert!(told.stderr.contains("option engine.recency_window: 4 → 7"), "{}", told.stderr);
+        let mut flipped = bare["plan.json"].clone();
+        let at = flipped.len() / 2;
+        flipped[at] ^= 1;
+        dir.write(&format!("{form}/plan.json"), flipped);
+        condenser(dir.root(), &["verify", form]).exits(4);
+    }
 }
 
 #[test]

@@ -63,6 +63,7 @@ mod llm_run;
 mod locks;
 mod logs;
 mod look_ahead;
+mod ls;
 mod marks;
 mod media;
 mod metrics;
@@ -73,8 +74,8 @@ mod pipeline;
 mod policy;
 mod prepass;
 mod prompts;
-#[cfg(feature = "remote")]
 mod reasoning;
+#[cfg(feature = "remote")]
 mod remote_runs;
 mod report;
 mod restore;

@@ -127,11 +127,9 @@ fn facts_of(run: &Run) -> Result<RunFacts> {
     for read in run.commits.iter().flat_map(Commit::inputs) {
         facts.sources.entry(read.source.to_owned()).or_default().add(read.input, read.totals);
     }
-    for file in run.commits.iter().flat_map(|commit| &commit.files).chain(&manifest.files) {
-        *facts.bytes_written.entry(file.table.clone()).or_default() += file.bytes;
-        facts.eval_rows += if file.table == "dataset/eval" { file.rows } else { 0 };
-    }
-    facts.bytes_written.extend(run.documents()?.map(|(kind, n_bytes)| (kind.to_owned(), n_bytes)));
+    let tally = run.tally()?;
+    facts.eval_rows = tally.table("dataset/eval").rows;
+    facts.bytes_written = tally.written.into_iter().map(|(table, written)| (table, written.bytes)).collect();
     Ok(facts)
 }
 

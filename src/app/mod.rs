@@ -12,6 +12,7 @@ mod gather;
 mod get;
 mod inputs;
 mod learn;
+mod list;
 mod marks;
 #[cfg(feature = "llm")]
 mod oracle;
@@ -52,6 +53,7 @@ pub use expire::{Expired, ExpiryOutcome, expire};
 pub use get::{Which, get};
 pub use inputs::{inputs_of, tables_of};
 pub use learn::{LearnOutcome, LearnSettings, learn};
+pub use list::{ListOutcome, list};
 pub use marks::{hidden, message_at};
 #[cfg(feature = "llm")]
 pub use oracle::{read_key, replies_dir};

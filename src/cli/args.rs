@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Finish(FinishArgs),
     /// Bring the originals back, byte for byte.
     Restore(RestoreArgs),
+    /// What a run holds, file by file, finished or not.
+    Ls(ListArgs),
     /// One conversation out of a run, as it was or as it is shown, without reading the rest.
     Get(GetArgs),
     /// One conversation before and after, side by side with the decisions, or its archive as Markdown.
@@ -255,6 +257,21 @@ pub(crate) struct RestoreArgs {
     /// Print errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// The run directory, also in s3://, gs:// or az://.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// Print JSON: what `condenser schema listing` says.
+    #[arg(long, conflicts_with = "width")]
+    pub(crate) json: bool,
+    /// Columns that lines are cut to [default: those of the terminal; elsewhere nothing is cut].
+    #[arg(long, value_name = "N", value_parser = columns())]
+    pub(crate) width: Option<usize>,
+    #[command(flatten)]
+    pub(crate) stores: StoreFlags,
 }
 
 #[derive(Debug, Args)]

@@ -12,6 +12,7 @@ mod learn;
 #[cfg(feature = "llm")]
 mod llm;
 mod log;
+mod ls;
 mod message;
 mod progress;
 mod report;
@@ -79,6 +80,7 @@ fn run(app: &App, command: Command) -> Result<Ending> {
         Command::Report(args) => report::run(app, *args),
         Command::Expire(args) => expire::run(app, &args),
         Command::Restore(args) => restore::run(app, args),
+        Command::Ls(args) => ls::run(app, &args),
         Command::Get(args) => get::run(app, &args),
         Command::Show(args) => show::run(app, &args),
         Command::Verify(args) => verify::run(app, &args),

@@ -31,6 +31,7 @@ mod run_lock;
 mod run_names;
 mod run_pairs;
 mod run_reader;
+mod run_so_far;
 mod run_writer;
 mod sessions;
 mod step_back;
@@ -55,6 +56,7 @@ pub use run_documents::plan_at;
 pub use run_find::{Behind, DecisionRow, FoundConversation, Shown, ShownMessage};
 pub use run_lock::{Waits, sweep_locks};
 pub use run_reader::{Run, Through};
+pub use run_so_far::RunSoFar;
 pub use run_writer::{PartWriter, RunWriter};
 pub use walk::{PassedOver, Why};
 

@@ -1,10 +1,12 @@
 //! The documents of a run directory: plan, commits and manifest, read and checked against each other. Knows their
 //! places, not what the tables hold.
 
+use std::collections::BTreeMap;
+
 use super::run_names::open_commit;
 use super::store::Place;
 use crate::error::{Error, Result};
-use crate::pipeline::{Commit, Manifest, RunPlan, commit_path, open_sealed, seal_packed};
+use crate::pipeline::{Commit, Manifest, RunPlan, TableFile, commit_path, open_sealed};
 
 /// The plan, written first.
 pub(crate) const PLAN: &str = "plan.json.zst";
@@ -57,45 +59,72 @@ pub fn plan_at(root: &Place) -> Result<Option<RunPlan>> {
 pub(crate) fn read_commits(root: &Place, plan: &RunPlan) -> Result<Vec<Commit>> {
     // One listing tells of all files, wherever they are.
     let sizes = root.names()?;
-    // One without a byte was taken back.
-    let is_there = |part: &usize| sizes.get(&commit_path(*part)).is_some_and(|&bytes| bytes > 0);
-    let parts: Vec<usize> = (0..plan.parts.len()).filter(is_there).collect();
-    let paths: Vec<String> = parts.iter().map(|&part| commit_path(part)).collect();
-    let documents = root.read_each(&paths)?;
     let mut commits = Vec::new();
-    for ((part, path), bytes) in parts.into_iter().zip(paths).zip(documents) {
-        let place = root.join(&path).to_string();
-        let commit = open_commit(&bytes.ok_or_else(|| missing(&place))?, &place)?;
-        let planned = plan.inputs_of(part);
-        let n_read = commit.read_of(planned).flatten().count();
-        if commit.config_blake3 != plan.config_blake3
-            || commit.part != part
-            || commit.split != plan.parts[part].slice
-            || n_read != commit.inputs().len()
-            || n_read + commit.failed.len() != planned.len()
-        {
-            return Err(Error::verification(place, "the commit belongs to another job than the plan"));
-        }
-        for file in &commit.files {
-            if sizes.get(&file.path) != Some(&file.bytes) {
-                let message = "the file of a committed part is missing or has another size";
-                return Err(Error::verification(root.join(&file.path).to_string(), message));
-            }
+    each_commit(root, plan, &sizes, &mut |commit, _| {
+        let is_there = |file: &&TableFile| sizes.get(&file.path) == Some(&file.bytes);
+        if let Some(file) = commit.files.iter().find(|file| !is_there(file)) {
+            let message = "the file of a committed part is missing or has another size";
+            return Err(Error::verification(root.join(&file.path).to_string(), message));
         }
         commits.push(commit);
-    }
+        Ok(())
+    })?;
     Ok(commits)
 }
 
+/// Gives `see` the commits of `plan` among the files with these `sizes`, in order, each with its bytes as stored.
+///
+/// # Errors
+/// `Verification` when one is damaged or belongs to another plan.
+pub(crate) fn each_commit(
+    root: &Place,
+    plan: &RunPlan,
+    sizes: &BTreeMap<String, u64>,
+    see: &mut dyn FnMut(Commit, u64) -> Result<()>,
+) -> Result<()> {
+    let is_there = |part: &usize| sizes.get(&commit_path(*part)).is_some_and(|&bytes| bytes > 0);
+    let parts: Vec<usize> = (0..plan.parts.len()).filter(is_there).collect();
+    for parts in parts.chunks(COMMITS_AT_ONCE) {
+        let paths: Vec<String> = parts.iter().map(|&part| commit_path(part)).collect();
+        for ((&part, path), bytes) in parts.iter().zip(&paths).zip(root.read_each(&paths)?) {
+            let place = root.join(path).to_string();
+            let bytes = bytes.ok_or_else(|| missing(&place))?;
+            // One without a byte was taken back.
+            if !bytes.is_empty() {
+                see(planned_commit(plan, part, &bytes, &place)?, bytes.len() as u64)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The commit of a part, when it is of this plan.
+fn planned_commit(plan: &RunPlan, part: usize, bytes: &[u8], place: &str) -> Result<Commit> {
+    let commit = open_commit(bytes, place)?;
+    let planned = plan.inputs_of(part);
+    let n_read = commit.read_of(planned).flatten().count();
+    if commit.config_blake3 != plan.config_blake3
+        || commit.part != part
+        || commit.split != plan.parts[part].slice
+        || n_read != commit.inputs().len()
+        || n_read + commit.failed.len() != planned.len()
+    {
+        return Err(Error::verification(place, "the commit belongs to another job than the plan"));
+    }
+    Ok(commit)
+}
+
 /// Looks whether plan and commits are still those that `manifest` joins, and whether their tables are there: a run is
-/// complete only as what one job wrote.
-pub(crate) fn check_still(root: &Place, plan: &RunPlan, manifest: &Manifest) -> Result<()> {
+/// complete only as what one job wrote. Gives the hash of the plan as it stands there, which earlier versions wrote otherwise.
+pub(crate) fn check_still(root: &Place, plan: &RunPlan, manifest: &Manifest) -> Result<String> {
     let differs = |path: &str| {
         let message = "this is no longer what the job wrote: another process works in the same directory; give each \
                        job one of its own";
         Error::verification(root.join(path).to_string(), message)
     };
-    if read(&root.join(PLAN))? != seal_packed(plan)? {
+    let place = root.join(PLAN).to_string();
+    let there = plan_bytes(root)?.ok_or_else(|| missing(&place))?;
+    if open_sealed::<RunPlan>(&there, &place)? != *plan {
         return Err(differs(PLAN));
     }
     for entries in manifest.inputs.chunks(COMMITS_AT_ONCE) {
@@ -107,7 +136,7 @@ pub(crate) fn check_still(root: &Place, plan: &RunPlan, manifest: &Manifest) -> 
             }
         }
     }
-    Ok(())
+    Ok(blake3::hash(&there).to_hex().to_string())
 }
 
 /// The bytes of a document.

@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
     Borders, Commit, ConversationFormat, InputEntry, Manifest, Merge, PartReaders, RejectRow, Restorer, TableFile,
-    TableName, TableReader, Timings,
+    TableName, TableReader, Tally, Timings,
 };
 
 const READ_BYTES: usize = 1 << 20;
@@ -84,13 +84,25 @@ impl Run {
         Ok(Self { root, manifest, commits, documents })
     }
 
-    /// Bytes of its files that belong to no table, by kind.
+    /// What it read and wrote, every file of it counted; why records were rejected only as far as its commits still hold
+    /// their sketches.
     ///
     /// # Errors
     /// `Verification` when the plan is not the one that the manifest promises.
-    pub fn documents(&self) -> Result<[(&'static str, u64); 3]> {
-        let plan = self.check_plan()?.len() as u64;
-        Ok([("manifest", self.documents[0]), ("commits", self.documents[1]), ("plan", plan)])
+    pub fn tally(&self) -> Result<Tally> {
+        Ok(self.tally_with(&self.check_plan()?))
+    }
+
+    /// The same, when its plan has been read.
+    pub(super) fn tally_with(&self, plan: &[u8]) -> Tally {
+        let mut tally = Tally::default();
+        self.commits.iter().for_each(|commit| tally.add(commit));
+        self.manifest.files.iter().for_each(|file| tally.add_file(file));
+        let [manifest, commits] = self.documents;
+        tally.add_documents("manifest", 1, manifest);
+        tally.add_documents("commits", self.commits.len(), commits);
+        tally.add_documents("plan", usize::from(!plan.is_empty()), plan.len() as u64);
+        tally
     }
 
     /// True when a run was finished at `root`; nothing but that is looked at.
@@ -104,8 +116,8 @@ impl Run {
         self.manifest.files.iter().try_for_each(|file| self.check_file(file, "the run"))
     }
 
-    /// The plan, compared with the manifest where that promises one.
-    fn check_plan(&self) -> Result<Vec<u8>> {
+    /// The plan, compared with the manifest where that promises one; empty when there is none.
+    pub(super) fn check_plan(&self) -> Result<Vec<u8>> {
         let place = self.root.join(PLAN).to_string();
         let plan = plan_bytes(&self.root)?;
         let Some(promised) = &self.manifest.plan_blake3 else { return Ok(plan.unwrap_or_default()) };

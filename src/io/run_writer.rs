@@ -238,8 +238,11 @@ impl Sink for RunWriter {
         }
         self.lock.check()?;
         let (root, plan, manifest) = (self.root.clone(), self.plan.clone(), manifest);
-        let manifest =
-            Bridge::run_blocking("run", move || check_still(&root, &plan, &manifest).map(|()| manifest)).await?;
+        let check = move || {
+            let plan_blake3 = Some(check_still(&root, &plan, &manifest)?);
+            Ok(Manifest { plan_blake3, ..manifest })
+        };
+        let manifest = Bridge::run_blocking("run", check).await?;
         // Before the manifest: a run that has one is complete for every later call, which would sweep nothing.
         self.sweep();
         self.root.join(MANIFEST).write_atomic(seal(&manifest)?.as_bytes()).await?;

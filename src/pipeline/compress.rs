@@ -136,7 +136,7 @@ pub async fn finish<S: Sink>(plan: &RunPlan, commits: Vec<Commit>, sink: &S) -> 
         }
         let packed = super::seal_packed(commit)?;
         tally.add(commit);
-        tally.add_document("commits", packed.len());
+        tally.add_documents("commits", 1, packed.len() as u64);
         inputs.push(InputEntry {
             source: commit.source.clone(),
             n_inputs: commit.inputs().len(),
@@ -150,7 +150,7 @@ pub async fn finish<S: Sink>(plan: &RunPlan, commits: Vec<Commit>, sink: &S) -> 
     }
     check_sizes(plan, &n_read, &missing)?;
     let sealed_plan = super::seal_packed(plan)?;
-    tally.add_document("plan", sealed_plan.len());
+    tally.add_documents("plan", 1, sealed_plan.len() as u64);
     let tables = TableName::ALL.iter().filter(|&&table| plan.options.writes(table));
     let left_out = plan.inputs.iter().zip(&missing).filter(|(_, missing)| **missing);
     let missing: Vec<String> = left_out.map(|(input, _)| input.source.clone()).collect();
@@ -168,8 +168,8 @@ pub async fn finish<S: Sink>(plan: &RunPlan, commits: Vec<Commit>, sink: &S) -> 
         files: Vec::new(),
     };
     let manifest = sink.finish(manifest).await?;
-    tally.add_document("manifest", super::seal(&manifest)?.len());
-    manifest.files.iter().for_each(|file| tally.add_document(&file.table, file.bytes as usize));
+    tally.add_documents("manifest", 1, super::seal(&manifest)?.len() as u64);
+    manifest.files.iter().for_each(|file| tally.add_file(file));
     Ok(JobOutcome { manifest: Some(manifest), tally, n_resumed: 0, n_missing: 0 })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::sketch::RejectShare;
-use super::{Commit, Merge, Totals};
+use super::{Commit, Merge, TableFile, Totals};
 
 /// Sums over the parts of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,21 +35,24 @@ impl Tally {
         self.totals.absorb(&commit.totals);
         self.bytes_stored += commit.input.bytes;
         self.bytes_stream += commit.input.stream_bytes;
-        for file in &commit.files {
-            let table = self.written.entry(file.table.clone()).or_default();
-            table.rows += file.rows;
-            table.bytes += file.bytes;
-        }
+        commit.files.iter().for_each(|file| self.add_file(file));
         if let Some(sketch) = &commit.sketch {
             self.rejects.absorb(&sketch.rejects);
         }
     }
 
-    /// Adds a file that belongs to no table, such as a commit, under the name of its kind.
-    pub fn add_document(&mut self, kind: &str, n_bytes: usize) {
+    /// Adds a file of a table.
+    pub fn add_file(&mut self, file: &TableFile) {
+        let table = self.written.entry(file.table.clone()).or_default();
+        table.rows += file.rows;
+        table.bytes += file.bytes;
+    }
+
+    /// Adds files that belong to no table, such as commits, under the name of their kind.
+    pub fn add_documents(&mut self, kind: &str, n_files: usize, n_bytes: u64) {
         let documents = self.written.entry(kind.to_owned()).or_default();
-        documents.rows += 1;
-        documents.bytes += n_bytes as u64;
+        documents.rows += n_files as u64;
+        documents.bytes += n_bytes;
     }
 
     /// Bytes of everything that was written.

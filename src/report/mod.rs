@@ -11,6 +11,7 @@ pub mod explained;
 mod held;
 mod hidden;
 pub mod html;
+mod listing;
 pub mod markdown;
 pub mod numbers;
 pub mod pair;
@@ -33,6 +34,7 @@ pub use drift::{
 };
 pub use held::larger;
 pub use hidden::{Hidden, hidden_text};
+pub use listing::{FileFacts, FileStatus, LISTING_VERSION, ListingDocument, ListingTotals};
 #[cfg(feature = "schemas")]
 pub use schemas::generated;
 pub use schemas::{schema, schema_names};

@@ -104,6 +104,23 @@ pub fn cut(text: &str, max: usize) -> String {
     out
 }
 
+/// The end of `text` as a plain line of at most `max` columns; `…` stands for what was cut.
+pub fn cut_start(text: &str, max: usize) -> String {
+    let plain = line(text);
+    if width(&plain) <= max {
+        return plain.into_owned();
+    }
+    let mut n_columns = 1;
+    let is_near = |&(_, c): &(usize, char)| {
+        n_columns += columns(c);
+        n_columns <= max
+    };
+    let start = plain.char_indices().rev().take_while(is_near).last().map_or(plain.len(), |(at, _)| at);
+    let mut out = if max > 0 { ELLIPSIS.to_string() } else { String::new() };
+    out.push_str(plain.get(start..).unwrap_or_default());
+    out
+}
+
 /// `text` cut or filled with spaces to exactly `to` columns.
 pub fn fit(text: &str, to: usize) -> String {
     let mut out = cut(text, to);
@@ -230,7 +247,7 @@ fn joins(text: &str, at: usize, c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, cut, fit, json, line, lines, painted, width, wrap};
+    use super::{bytes, cut, cut_start, fit, json, line, lines, painted, width, wrap};
 
     /// What a hostile transcript may hold.
     const HOSTILE: &str = "a\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\u{7f}\r\0\u{202e}dlrow\u{2066}x\u{2069}\u{200b}\u{2028}\u{e0041}\u{feff}z";
@@ -253,6 +270,15 @@ mod tests {
         }
         assert_eq!(line("pass\u{200d}word"), "pass\\u{200d}word");
         assert_eq!(line("\u{200d}x"), "\\u{200d}x");
+    }
+
+    #[test]
+    fn the_end_of_a_text_fits_its_columns() {
+        let made = ["a/b.jsonl", "a/b.jsonl", "日志/日志", "日志/日志", "ab", "ab"];
+        let to = [9, 8, 8, 5, 1, 0];
+        let cut: Vec<String> = made.into_iter().zip(to).map(|(text, to)| cut_start(text, to)).collect();
+        assert_eq!(cut, ["a/b.jsonl", "…b.jsonl", "…志/日志", "…日志", "…", ""]);
+        assert_eq!(cut_start("x\u{1b}[31m.jsonl", 13), "…b}[31m.jsonl");
     }
 
     #[test]

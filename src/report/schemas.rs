@@ -16,7 +16,7 @@ macro_rules! published {
 
 const PUBLISHED: &[(&str, &str)] = published!(
     "conversations" "verbatim" "metrics" "decisions" "rejects" "verbatim-map" "plan" "commit" "manifest"
-    "engine-options" "job" "sweep" "report" "drift" "pair" "explanation" "calibration"
+    "engine-options" "job" "sweep" "report" "drift" "listing" "pair" "explanation" "calibration"
 );
 
 /// Names that [`schema`] knows.

@@ -27,8 +27,10 @@ struct Reader {
 impl Subject {
     /// `id` names a conversation of the run.
     fn new(name: &'static str, dir: TestDir, run: &'static str, id: &str) -> Self {
-        let commands: [&[&str]; 7] = [
+        let commands: [&[&str]; 9] = [
             &["verify", run],
+            &["ls", run],
+            &["ls", run, "--json"],
             &["get", run, id],
             &["get", run, id, "--compressed"],
             &["show", run, id],

@@ -6,6 +6,9 @@ use std::process::{Command, Output, Stdio};
 
 use super::dir::TestDir;
 
+/// What may be stored of originals.
+pub(crate) const FORMS: [&str; 2] = ["hidden", "whole"];
+
 /// One call of the program.
 pub(crate) struct TestCommand {
     command: Command,

@@ -13,7 +13,7 @@ use crate::pipeline::{
 };
 use crate::report::explained::ExplainedConversation;
 use crate::report::pair::Pair;
-use crate::report::{Calibration, DriftDocument, ReportDocument};
+use crate::report::{Calibration, DriftDocument, ListingDocument, ReportDocument};
 
 /// The schema with this name as indented JSON with a last line feed; `None` when there is none.
 pub fn generated(name: &str) -> Option<String> {
@@ -34,6 +34,7 @@ pub fn generated(name: &str) -> Option<String> {
         "sweep" => document::<SweepDocument>(),
         "report" => written::<ReportDocument>(),
         "drift" => written::<DriftDocument>(),
+        "listing" => written::<ListingDocument>(),
         "pair" => written::<Pair>(),
         "calibration" => written::<Calibration>(),
         "explanation" => written::<ExplainedConversation>(),

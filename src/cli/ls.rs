@@ -1,0 +1,25 @@
+//! `condenser ls`: what was typed becomes a run, and what it holds is printed.
+
+use condenser::app::{self, App, place};
+use condenser::error::Result;
+
+use super::args::ListArgs;
+use super::end::{Ending, ended};
+use super::message;
+use super::screen::columns_and_colours;
+
+/// Stands for what is no terminal: there nothing is cut.
+const NO_TERMINAL: usize = 0;
+
+/// Runs the command. A run that is not finished is listed as far as it goes, and told as other commands tell it.
+pub(crate) fn run(app: &App, args: &ListArgs) -> Result<Ending> {
+    let outcome = app::list(app, &place(&args.run, &args.stores.stores())?)?;
+    if args.json {
+        message::json(&outcome.listing)?;
+    } else {
+        let (columns, _) = columns_and_colours(NO_TERMINAL, false);
+        let columns = args.width.or((columns != NO_TERMINAL).then_some(columns));
+        message::result(&outcome.listing.text(columns))?;
+    }
+    Ok(outcome.unfinished.map_or(Ending::Clean, |error| ended(&error)))
+}
