@@ -98,10 +98,15 @@ pub(crate) fn temp_in(folder: &Path, access: Access) -> io::Result<NamedTempFile
 /// Gives a temporary file its name, on disk: its bytes, then its name. With `replaces` it takes the place of a file that
 /// is there; without, that is an error of the kind `AlreadyExists`.
 pub(crate) fn put_in_place(temp: NamedTempFile, target: &Path, replaces: bool) -> io::Result<()> {
+    give_name(temp, target, replaces)?;
+    sync_folder(folder_of(target))
+}
+
+/// The same, but that the name lasts only when its folder is synced.
+pub(crate) fn give_name(temp: NamedTempFile, target: &Path, replaces: bool) -> io::Result<()> {
     temp.as_file().sync_all()?;
     let placed = if replaces { temp.persist(target) } else { temp.persist_noclobber(target) };
-    placed.map_err(|error| error.error)?;
-    sync_folder(folder_of(target))
+    placed.map(drop).map_err(|error| error.error)
 }
 
 /// Takes away the temporary files in `folder` whose writers are gone; the files of those that are at work stay. What

@@ -5,7 +5,7 @@ mod maps;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::output::{Destination, Stdout};
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::io::store::Stores;
 use crate::io::{
     BlockingFile, OpenSidecar, Run, TableEncoder, Through, folds_case, open_codec, restored_name, restored_names,
-    restored_table_name, sweep_beside,
+    restored_table_name, sweep_beside, sync_folder,
 };
 use crate::model::{Reject, ShapeName};
 use crate::pipeline::bridge::Bridge;
@@ -148,6 +148,7 @@ fn all(
     let folder = local(Path::new(folder))?;
     let names = names(&jobs, &folder)?;
     let one_of_each: BTreeMap<_, _> = names.iter().map(|name| (name.parent(), name)).collect();
+    let folders: Vec<PathBuf> = one_of_each.keys().flatten().map(|parent| folder.join(parent)).collect();
     for name in one_of_each.into_values() {
         sweep_beside(&folder.join(name));
     }
@@ -155,6 +156,7 @@ fn all(
     for job in &jobs {
         job.write_files(app, &folder, names.by_ref().take(job.n_sources()).collect(), bridge, &mut files)?;
     }
+    folders.iter().try_for_each(|folder| sync_folder(folder))?;
     Ok(RestoreOutcome { files, folder: Some(folder), n_missing: 0 })
 }
 
@@ -248,12 +250,13 @@ impl<'r> Job<'r> {
                 // Another restore may have been quicker.
                 there[n_whole] = there[n_whole] || open.is_none() && self.is_there(n_whole, &path, app)?;
                 if open.is_none() && !there[n_whole] {
-                    open = Some(Destination::File(BlockingFile::create_new(&path)?));
+                    open = Some(BlockingFile::create_new(&path)?);
                 }
                 if let (true, Some(bytes)) = (n_whole == index, bytes) {
-                    return open.as_mut().map_or(Ok(()), |open| open.write(bytes));
+                    let failed = |error| Error::io(path.to_string_lossy(), "cannot be written").because(error);
+                    return open.as_mut().map_or(Ok(()), |open| open.write_all(bytes).map_err(failed));
                 }
-                open.take().map_or(Ok(()), Destination::finish)?;
+                open.take().map_or(Ok(()), BlockingFile::place)?;
                 n_whole += 1;
             }
             Ok(())

@@ -76,10 +76,17 @@ impl BlockingFile {
 
     /// Makes the file stand under its name, on disk.
     pub fn commit(self) -> Result<()> {
+        let target = self.target.clone();
+        self.place()?;
+        sync_folder(folder_of(&target))
+    }
+
+    /// Makes the file stand under its name, its bytes on disk; the name is when [`sync_folder`] is done with its folder.
+    pub fn place(self) -> Result<()> {
         let target = self.target;
         let temp = self.temp.into_inner().map_err(|error| unwritten(&target, error.into_error()))?;
         let (written, replaces) = (temp.reopen(), self.replaces);
-        match durable::put_in_place(temp, &target, replaces) {
+        match durable::give_name(temp, &target, replaces) {
             Ok(()) => Ok(()),
             // Another process was quicker. What says the same may stay.
             Err(error) if !replaces && error.kind() == std::io::ErrorKind::AlreadyExists => {
@@ -99,6 +106,11 @@ impl std::io::Write for BlockingFile {
     fn flush(&mut self) -> std::io::Result<()> {
         self.temp.flush()
     }
+}
+
+/// Makes the names in `folder` last.
+pub fn sync_folder(folder: &Path) -> Result<()> {
+    durable::sync_folder(folder).map_err(|error| unwritten(folder, error))
 }
 
 fn exists(target: &Path) -> Error {

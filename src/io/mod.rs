@@ -40,7 +40,7 @@ mod stream;
 mod walk;
 
 pub use codec::{Codec, open_codec};
-pub use disk::{BlockingFile, folds_case, sweep_beside};
+pub use disk::{BlockingFile, folds_case, sweep_beside, sync_folder};
 pub use documents::{DocumentSource, is_document};
 pub use encoder::TableEncoder;
 pub use events::{EventSource, SESSION_WINDOW_BYTES, sniff_events};
