@@ -51,7 +51,7 @@ fn a_plain_file_is_one_line_and_the_sums_count_every_file_of_the_run() {
     condenser(dir.root(), &["compress", "in.jsonl", "-o", "run"]).ok();
     let told = lines(&dir, &["run"], 0);
     let size = bytes(text.len() as u64);
-    assert_eq!(cells(&told), [vec!["conversations", "stored", "part", "file"], vec!["40", &size, "0", "in.jsonl"]]);
+    assert_eq!(cells(&told), [vec!["conversations", "size", "part", "file"], vec!["40", &size, "0", "in.jsonl"]]);
     assert!(told[2].starts_with(&format!("complete: 1 file, 40 conversations, {size} read, ")), "{told:?}");
     let listing = listing(&dir, "run", 0);
     let totals = &listing["totals"];
@@ -120,7 +120,7 @@ fn rejects_have_a_column_where_there_are_any() {
     condenser(dir.root(), &["compress", "in", "-o", "run"]).exits(3);
     let told = lines(&dir, &["run"], 0);
     let rows = cells(&told);
-    assert_eq!(rows[0], ["conversations", "rejects", "stored", "part", "file"]);
+    assert_eq!(rows[0], ["conversations", "rejects", "size", "part", "file"]);
     assert_eq!((rows[1][1], rows[2][1]), ("0", "2"));
     assert!(told[3].contains(", 5 conversations, 2 rejects, "), "{told:?}");
 }

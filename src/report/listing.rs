@@ -289,7 +289,7 @@ struct Row {
 
 impl Row {
     fn head() -> Self {
-        let cells = ["conversations", "rejects", "stored", "text", "part"].map(str::to_owned);
+        let cells = ["conversations", "rejects", "size", "unpacked", "part"].map(str::to_owned);
         Self { cells, name: "file".to_owned(), remark: String::new() }
     }
 
