@@ -3,8 +3,8 @@
 
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{
-    Action, AssistantText, BudgetStrategy, Condensed, Conversation, EngineOptions, Output, Reason, ShapeName,
-    UnitReason, ViewOp,
+    Action, AssistantText, BudgetStrategy, Condensed, Conversation, EngineOptions, NewBody, Output, Reason,
+    Replacement, ShapeName, UnitReason, ViewOp,
 };
 use condenser::shape;
 use proptest::prelude::*;
@@ -156,6 +156,23 @@ fn force_converge_truncates_what_is_left() {
     let least = done(&budget(1)).metrics.tokens_out;
     let forced = done(&EngineOptions { force_converge: true, ..budget(least - 60) });
     assert!(forced.metrics.budget.is_some_and(|outcome| outcome.fits), "{:?}", forced.metrics.budget);
+}
+
+#[test]
+fn a_truncated_text_has_no_marks() {
+    let record = record_of(&session());
+    let decoded = shape::decode(&record, ShapeName::Openai, "talk").expect("a record");
+    let least = done(&budget(1)).metrics.tokens_out;
+    let mut n_truncated = 0;
+    for tokens in (least / 3..least).step_by(7) {
+        let engine = Engine::new(EngineOptions { force_converge: true, ..budget(tokens) }).expect("options");
+        for output in engine.condense(&decoded.conversation, &mut Scratch::default()).messages {
+            let Output::Replaced(Replacement { body: NewBody::Text(text), views, .. }) = output else { continue };
+            assert!(!text.contains('⋯') || !views.is_empty(), "{tokens}: {text}");
+            n_truncated += usize::from(text.contains("truncated") && text.contains('…'));
+        }
+    }
+    assert!(n_truncated > 0);
 }
 
 #[test]

@@ -146,7 +146,7 @@ fn a_file_that_failed_among_others_says_why_before_and_after_the_run_is_closed()
         let rows = cells(&told);
         assert_eq!(&rows[2][..2], ["–", &*bytes(jsonl(2, 81).len() as u64)], "{told:?}");
         assert_eq!(rows[2][3], "in/1.jsonl");
-        assert!(rows[2][4].starts_with("failed: ") && rows[2][4].contains("1.jsonl"), "{told:?}");
+        assert_eq!(rows[2][4], "failed: cannot be opened", "{told:?}");
         assert!(told[7].starts_with(&format!("{status}: 6 files, 1 failed, 208 conversations, ")), "{told:?}");
         let listing = listing(&dir, "run", code);
         assert_eq!(listing["status"], status);
@@ -331,4 +331,14 @@ fn a_run_in_a_store_is_listed_without_its_tables() {
     let seen = s3.server.seen();
     let is_document = |request: &String| ["manifest", "plan", "commits"].iter().any(|name| request.contains(name));
     assert!(seen.iter().all(is_document), "{seen:?}");
+}
+
+#[test]
+fn a_run_that_only_measures_says_so() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", jsonl(3, 1));
+    dir.write("job.toml", "kind = \"report\"\nquiet = true\ninputs = [\"in.jsonl\"]\noutput = \"run\"\n");
+    condenser(dir.root(), &["run", "job.toml"]).ok();
+    let told = lines(&dir, &["run"], 0);
+    assert!(told.last().is_some_and(|line| line.ends_with(", no originals: it only measures")), "{told:?}");
 }

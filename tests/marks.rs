@@ -192,6 +192,19 @@ fn a_text_that_looks_like_a_mark_is_none() {
 }
 
 #[test]
+fn of_several_conversations_with_one_id_is_told_where_they_are() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", format!("{}\n{}\n", session(), session()));
+    condenser(dir.root(), &["compress", "in.jsonl", "-o", "run"]).ok();
+    let told = condenser(dir.root(), &["get", "run", "session", "--mark", "1"]).ok();
+    let says = "2 conversations with this id and mark, one text behind the other: in.jsonl row 0, in.jsonl row 1";
+    assert!(told.stderr.contains(says), "{}", told.stderr);
+    assert_eq!(told.stdout.len() % 2, 0);
+    let (first, second) = told.stdout.split_at(told.stdout.len() / 2);
+    assert!(!first.is_empty() && first == second);
+}
+
+#[test]
 fn a_mark_is_shown_with_its_message_and_two_lines_on_either_side() {
     let dir = TestDir::new();
     let input = dir.write("in.jsonl", session() + "\n").display().to_string();

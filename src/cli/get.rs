@@ -3,9 +3,11 @@
 use condenser::app::{self, App, Destination, Which, place};
 use condenser::error::Result;
 use condenser::io::Run;
+use condenser::report::numbers::counted;
 
 use super::args::GetArgs;
 use super::end::Ending;
+use super::message;
 use super::screen::{Given, stdout_for};
 
 /// Runs the command.
@@ -13,7 +15,14 @@ pub(crate) fn run(app: &App, args: &GetArgs) -> Result<Ending> {
     let run = Run::open(place(&args.run, &args.stores.stores())?)?;
     let mut output = Destination::open(args.output.as_deref(), &|| stdout_for(Given::Data))?;
     if let Some(number) = args.mark {
-        for stretch in app::hidden(app, &run, &args.id, number)? {
+        let found = app::hidden(app, &run, &args.id, number)?;
+        if found.len() > 1 {
+            let places: Vec<String> =
+                found.iter().map(|hidden| format!("{} row {}", hidden.source, hidden.source_row)).collect();
+            let n = counted(found.len() as u64, "conversation");
+            message::note(&format!("{n} with this id and mark, one text behind the other: {}", places.join(", ")));
+        }
+        for stretch in found {
             output.write(stretch.text.as_bytes())?;
         }
     } else {

@@ -310,7 +310,10 @@ fn unreadable(mut failures: Vec<(usize, Error)>, all: bool) -> Error {
     let may_pass = first.kind == ErrorKind::Io;
     first.message.push_str(match (all, may_pass) {
         (true, _) => "",
-        (false, true) => "; everything else is committed, the same command goes on from there",
+        (false, true) => {
+            "; everything else is committed, the same command goes on from there once it is as it was, and \
+             `condenser finish RUN --partial` makes do without it"
+        }
         (false, false) => "; everything else is committed",
     });
     if first.kind == ErrorKind::Input {

@@ -26,17 +26,19 @@ impl Held {
     }
 }
 
+/// A run of fewer bytes is mostly what describes it.
+const FEW_BYTES: u64 = 100_000;
+
 /// That a run which holds originals is larger than its input, and what helps; `None` where it is not.
 #[must_use]
 pub fn larger(before: u64, after: u64) -> Option<String> {
-    (after > before && before > 0).then(|| {
-        format!(
-            "the archive is larger than its input, {} for {}: --compression zstd:9 makes it smaller, --originals whole and \
-             --trace larger, and each part takes some 15 kB beside its conversations",
-            bytes(after),
-            bytes(before)
-        )
-    })
+    let helps = if after < FEW_BYTES {
+        "each part takes some 12 kB beside its conversations, and small files of one job share a part"
+    } else {
+        "--compression zstd:9 makes it smaller, --originals whole and --trace make it larger"
+    };
+    let larger = || format!("the archive is larger than its input, {} for {}: {helps}", bytes(after), bytes(before));
+    (after > before && before > 0).then(larger)
 }
 
 /// Why a report that was read from tables has no tools and no repeated texts.

@@ -7,7 +7,7 @@ use super::SourceFacts;
 use super::numbers::{NOTHING, bytes, count, counted, ratio as shown_ratio};
 use super::plain::{cut, cut_start, line, width};
 use crate::pipeline::sketch::{Share, ratio};
-use crate::pipeline::{Commit, Manifest, PlannedPart, ReadInput, RunPlan, Tally};
+use crate::pipeline::{Commit, Manifest, PlannedPart, ReadInput, RunPlan, TableName, Tally};
 
 /// Version of the document.
 pub const LISTING_VERSION: u32 = 1;
@@ -90,6 +90,8 @@ pub struct ListingTotals {
     pub bytes_written: u64,
     /// `bytes_stored` over `bytes_written`.
     pub bytes_ratio: f64,
+    /// The run holds figures alone: no original comes back from it.
+    pub only_measures: bool,
     /// Parts that were planned.
     pub parts: u64,
     /// Parts that the run holds.
@@ -214,7 +216,10 @@ impl FileFacts {
     fn remark(&self) -> String {
         match (self.status, &self.error) {
             (FileStatus::Complete, _) => String::new(),
-            (FileStatus::Failed, Some(error)) => format!("failed: {error}"),
+            (FileStatus::Failed, Some(error)) => {
+                let why = error.strip_prefix(&*self.source).and_then(|why| why.strip_prefix(": "));
+                format!("failed: {}", why.unwrap_or(error))
+            }
             (FileStatus::Failed, None) => "failed".to_owned(),
             (FileStatus::Missing, _) => "missing: the run was finished without it".to_owned(),
             (FileStatus::Pending, _) if self.parts_missing.len() == self.parts.len() => "not committed yet".to_owned(),
@@ -253,6 +258,7 @@ impl ListingTotals {
             },
             bytes_written,
             bytes_ratio: ratio(tally.bytes_stored, bytes_written),
+            only_measures: n_committed > 0 && !tally.written.contains_key(TableName::Verbatim.as_str()),
             parts: n_parts as u64,
             parts_committed: n_committed as u64,
         }
@@ -271,7 +277,8 @@ impl ListingTotals {
         let text = if held.bytes_stream == held.bytes_stored { "" } else { &text };
         said.push(format!("{} read{text}", bytes(held.bytes_stored)));
         said.push(format!("{} stored in the run", bytes(self.bytes_written)));
-        said.push(format!("ratio {}", shown_ratio(self.bytes_ratio)));
+        said.extend((held.bytes_stored > 0).then(|| format!("ratio {}", shown_ratio(self.bytes_ratio))));
+        said.extend(self.only_measures.then(|| "no originals: it only measures".to_owned()));
         if self.parts_committed < self.parts {
             said.push(format!("{} of {} committed", count(self.parts_committed), counted(self.parts, "part")));
         }

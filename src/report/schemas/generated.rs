@@ -121,6 +121,7 @@ fn object<'f>(fields: impl Iterator<Item = &'f arrow::datatypes::Field> + Clone)
 fn property(data_type: &DataType, nullable: bool) -> Value {
     let mut value = match data_type {
         DataType::UInt64 => json!({ "type": "integer", "minimum": 0 }),
+        DataType::Boolean => json!({ "type": "boolean" }),
         DataType::Float64 => json!({ "type": "number" }),
         DataType::Binary => json!({ "type": "array", "items": { "type": "integer", "minimum": 0 } }),
         DataType::List(item) => json!({ "type": "array", "items": property(item.data_type(), item.is_nullable()) }),

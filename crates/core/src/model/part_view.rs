@@ -263,6 +263,16 @@ impl PartView {
         shown(&self.ops, original)
     }
 
+    /// What of `original` is shown, with dots for each mark: where nothing says what marks hide, there are none.
+    #[must_use]
+    pub fn without_marks(&self, original: &str) -> Option<String> {
+        let dots = |op: &ViewOp| match op {
+            ViewOp::Mark(mark, _) => ViewOp::Insert(if mark.ends_with('\n') { "…\n" } else { "…" }.to_owned()),
+            op => op.clone(),
+        };
+        shown(&self.ops.iter().map(dots).collect::<Vec<_>>(), original)
+    }
+
     /// The numbers of its marks, in their order.
     pub fn marks(&self) -> impl Iterator<Item = u32> {
         self.ops.iter().filter_map(|op| if let ViewOp::Mark(_, number) = op { Some(*number) } else { None })
@@ -345,6 +355,7 @@ mod tests {
             mark("⋯ 5#4", 3),
         ]);
         assert_eq!(view.apply(original).as_deref(), Some("{\n ⋯ #1\n}⋯ #2⋯ 5#4"));
+        assert_eq!(view.without_marks(original).as_deref(), Some("{\n …\n}……"));
         assert_eq!(view.marks().collect::<Vec<_>>(), [1, 2, 3]);
         let hidden = |number| view.hidden(number, original).map(|hidden| hidden.text);
         assert_eq!([1, 2, 3, 4].map(hidden), [Some("\"a\": 1, \"b\": 2"), Some("beh"), Some("ind"), None]);

@@ -198,8 +198,14 @@ impl Convergence<'_, '_> {
             draft.say("]");
             draft
         };
+        // A truncated text has no view that says what its marks hide.
+        let marked = unit.filled().and_then(|filled| filled.marked.as_deref());
+        let shown = marked.and_then(|marked| marked.views.iter().find(|view| view.is_of_content()));
+        let shown = shown.zip(view.text(unit.first())).and_then(|(shown, text)| shown.without_marks(text.text));
         let text = match unit.filled().map(|filled| &filled.body) {
-            Some(NewBody::Text(text)) => Some(marker::inner_summary(text).unwrap_or(text)),
+            Some(NewBody::Text(text)) => {
+                Some(shown.as_deref().unwrap_or_else(|| marker::inner_summary(text).unwrap_or(text)))
+            }
             Some(NewBody::Parts(_)) => None,
             None => view.text(unit.first()).map(|text| text.text),
         };
