@@ -159,6 +159,9 @@ fn several_rounds_are_restored_through_their_runs() {
     condenser(dir.root(), &[&["compress", "other.jsonl", "-o", "other"], &compress[..]].concat()).ok();
     let told = condenser(dir.root(), &["restore", "r3", "--through", "other"]).exits(4);
     assert!(told.stderr.contains("the run did not write"), "{}", told.stderr);
+    condenser(dir.root(), &["compress", "other.jsonl", "-o", "columns"]).ok();
+    let told = condenser(dir.root(), &["restore", "r3", "--through", "columns"]).exits(2);
+    assert!(told.stderr.contains("only a run with --format jsonl is restored through"), "{}", told.stderr);
 }
 
 #[test]

@@ -367,11 +367,17 @@ impl<'a> Through<'a> {
             let mut files = commit.files.iter();
             files.any(|file| file.table == conversations && file.stream_blake3.as_deref() == Some(stream_blake3))
         });
+        if let Some(commit) = commit {
+            return Ok(Self { run, commit });
+        }
         let place = run.root.to_string();
-        let message = format!(
-            "the run did not write {source}: no part has conversations with its hash (it must be a run with --format jsonl)"
-        );
-        commit.map(|commit| Self { run, commit }).ok_or_else(|| Error::verification(place, message))
+        if run.commits.iter().all(|commit| commit.format != ConversationFormat::Jsonl) {
+            let message =
+                "only a run with --format jsonl is restored through; of others the last round brings back what it read";
+            return Err(Error::usage(place, message).hinting("leave out --through"));
+        }
+        let message = format!("the run did not write {source}: no part has conversations with its hash");
+        Err(Error::verification(place, message).hinting("name the run whose conversations the later round read"))
     }
 
     /// Compares the files that the way back needs with their commit; the conversations are not among them.
