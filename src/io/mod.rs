@@ -37,6 +37,7 @@ mod sessions;
 mod step_back;
 pub mod store;
 mod stream;
+mod through;
 mod walk;
 
 pub use codec::{Codec, open_codec};
@@ -55,9 +56,10 @@ pub use row_files::{restored_table_name, sniff_table};
 pub use run_documents::plan_at;
 pub use run_find::{Behind, DecisionRow, FoundConversation, Shown, ShownMessage};
 pub use run_lock::{Waits, sweep_locks};
-pub use run_reader::{Run, Through};
+pub use run_reader::Run;
 pub use run_so_far::RunSoFar;
 pub use run_writer::{PartWriter, RunWriter};
+pub use through::Through;
 pub use walk::{PassedOver, Why};
 
 use std::io::Read;
