@@ -169,6 +169,7 @@ fn a_truncated_text_has_no_marks() {
         for output in engine.condense(&decoded.conversation, &mut Scratch::default()).messages {
             let Output::Replaced(Replacement { body: NewBody::Text(text), views, .. }) = output else { continue };
             assert!(!text.contains('⋯') || !views.is_empty(), "{tokens}: {text}");
+            assert!(!text.ends_with(": …]"), "{tokens}: nothing is left of {text}");
             n_truncated += usize::from(text.contains("truncated") && text.contains('…'));
         }
     }

@@ -31,10 +31,11 @@ pub enum ViewOp {
 /// Views as they are stored: numbers, and the texts that these do not say.
 ///
 /// A view begins with three times the index of its text, and 1 more for arguments of a call, 2 more for reasoning; then comes how many
-/// operations it has, and the number of its first mark, or 0 where that follows the last one of the conversation. What an operation is stands in the last two bits of its number, the rest `v` says: 0, `v` bytes of the original
-/// are passed over, and so many copied as the next number says; 1, a line break and `v` blanks; 2, the mark `⋯ v lines #n`, with a line
-/// feed; 3, the next text, which is a mark whose number stands behind its last `#` where `v` is 0, no mark where it is 1, and else the mark
-/// `v - 2`. The number of a mark that follows that of the mark before it is left out.
+/// operations it has, and the number of its first mark, or 0 where that follows the last one of the conversation. What an operation is
+/// stands in the last two bits of its number, the rest `v` says: 0, `v` bytes of the original are passed over, and so many copied as the
+/// next number says; 1, a line break and `v` blanks; 2, the mark `⋯ v lines #n`, with a line feed; 3, the next text, which is a mark whose
+/// number stands behind its last `#` where `v` is 0, no mark where it is 1, and else the mark `v - 2`. The number of a mark that follows
+/// that of the mark before it is left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListedViews {
     /// The views, one behind the other.
@@ -79,7 +80,7 @@ fn digits(mark: &str) -> Option<Range<usize>> {
     Some(from..from + n)
 }
 
-/// How a mark says that it stands for lines.
+/// How a mark says that it stands for lines, as it is stored: what the walk writes otherwise is a text.
 fn of_lines(n: u64, number: u32) -> String {
     format!("⋯ {n} line{} #{number}\n", if n == 1 { "" } else { "s" })
 }

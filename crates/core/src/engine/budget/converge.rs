@@ -202,6 +202,10 @@ impl Convergence<'_, '_> {
         let marked = unit.filled().and_then(|filled| filled.marked.as_deref());
         let shown = marked.and_then(|marked| marked.views.iter().find(|view| view.is_of_content()));
         let shown = shown.zip(view.text(unit.first())).and_then(|(shown, text)| shown.without_marks(text.text));
+        // A mark gives way only where more than it does.
+        if shown.as_ref().is_some_and(|shown| shown.chars().nth(n_chars).is_none()) {
+            return None;
+        }
         let text = match unit.filled().map(|filled| &filled.body) {
             Some(NewBody::Text(text)) => {
                 Some(shown.as_deref().unwrap_or_else(|| marker::inner_summary(text).unwrap_or(text)))
