@@ -59,7 +59,7 @@ fn a_caller_runs_a_job_and_takes_its_originals_back() {
 
     let (stdout, stores) = (|| -> Box<dyn std::io::Write + Send> { Box::new(std::io::sink()) }, Stores::default());
     let restoring = RestoreSettings {
-        what: Restoring::Run { run: dir.path("run"), through: Vec::new(), conversation: None },
+        what: Restoring::Run { run: dir.path("run"), through: Vec::new(), conversation: None, night: None },
         output: Some(dir.path("back").display().to_string()),
         stdout: &stdout,
         threads: 0,
@@ -85,7 +85,8 @@ fn a_caller_runs_a_job_and_takes_its_originals_back() {
 
     let target = dir.path("one.jsonl").display().to_string();
     let mut output = Destination::open(Some(&target), &stdout).expect("a new file");
-    let error = get(&app, &run, "nobody", Which::Original, &mut output).expect_err("there is no such conversation");
+    let error = get(&app, std::slice::from_ref(&run), "nobody", Which::Original, &mut output)
+        .expect_err("there is no such conversation");
     assert_eq!(error.kind, ErrorKind::Input);
     drop(output);
     assert!(!dir.path("one.jsonl").exists(), "what is not finished is not there");

@@ -7,6 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use crate::support::chats::jsonl;
 use crate::support::command::{Told, condenser};
 use crate::support::dir::{TestDir, files};
+use crate::support::nights::{change_night, logs_of};
 
 const JOB: &str = "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\n";
 /// A part for each file.
@@ -24,18 +25,16 @@ fn store() -> TestDir {
         age(&dir.write(&format!("logs/{name}.jsonl"), jsonl(8, seed)));
     }
     let told = night(&dir).stderr;
-    assert!(told.contains("3 new, 0 changed, 0 unchanged") && told.contains("runs/00001 is complete"), "{told}");
+    assert!(
+        told.contains("3 new, 0 grown, 0 changed, 0 unchanged") && told.contains("runs/00001 is complete"),
+        "{told}"
+    );
     dir
 }
 
 fn age(path: &Path) {
     let file = std::fs::File::options().write(true).open(path).expect("it is there");
     file.set_modified(UNIX_EPOCH + Duration::from_secs(1_000_000_000)).expect("it can be aged");
-}
-
-fn ledger(dir: &TestDir) -> Vec<serde_json::Value> {
-    let text = String::from_utf8(dir.read("store/ledger.jsonl")).expect("text");
-    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
 #[test]
@@ -93,28 +92,32 @@ fn a_night_takes_what_is_new_or_has_changed_and_nothing_else() {
     let dir = store();
     // Nothing new: no run.
     let told = night(&dir).stderr;
-    assert!(told.contains("0 new, 0 changed, 3 unchanged") && !dir.path("store/runs/00002").exists(), "{told}");
+    assert!(
+        told.contains("0 new, 0 grown, 0 changed, 3 unchanged") && !dir.path("store/runs/00002").exists(),
+        "{told}"
+    );
     // Touched, but the same bytes: told by the hash.
     dir.write("logs/a.jsonl", dir.read("logs/a.jsonl"));
-    assert!(night(&dir).stderr.contains("0 new, 0 changed, 3 unchanged"));
+    assert!(night(&dir).stderr.contains("0 new, 0 grown, 0 changed, 3 unchanged"));
     // The second night: one has grown, one is deleted, one is new.
     let before = files(&dir.path("store/runs/00001"));
     let grown = [dir.read("logs/a.jsonl"), jsonl(3, 54).into_bytes()].concat();
     dir.write("logs/a.jsonl", &grown);
     std::fs::remove_file(dir.path("logs/b.jsonl")).expect("it was there");
     dir.write("logs/d.jsonl", jsonl(5, 55));
-    assert!(night(&dir).stderr.contains("1 new, 1 changed, 1 unchanged"));
+    assert!(night(&dir).stderr.contains("1 new, 1 grown, 0 changed, 1 unchanged"));
     // The third night, named: one has other bytes of the same length.
     let mut changed = dir.read("logs/c.jsonl");
     let at = changed.iter().position(|&byte| byte == b'h').expect("an h");
     changed[at] = b'q';
     dir.write("logs/c.jsonl", &changed);
     condenser(dir.root(), &["run", "job.toml", "--set", "compaction.run_name=2031-05-06"]).ok();
-    let entries: Vec<(String, String, String)> = ledger(&dir)
+    let entries: Vec<(String, String, String)> = logs_of(&dir, "store")
         .iter()
         .map(|entry| {
             let text = |key: &str| entry[key].as_str().unwrap_or_default().to_owned();
-            (text("source"), text("run"), text("supersedes"))
+            let kept = entry["keeps"]["run"].as_str().unwrap_or_default().to_owned();
+            (text("source"), text("run"), kept)
         })
         .collect();
     let entry = |name: &str, run: &str, before: &str| (format!("logs/{name}.jsonl"), run.to_owned(), before.to_owned());
@@ -124,7 +127,7 @@ fn a_night_takes_what_is_new_or_has_changed_and_nothing_else() {
         entry("c", "00001", ""),
         entry("a", "00002", "00001"),
         entry("d", "00002", ""),
-        entry("c", "00003-2031-05-06", "00001"),
+        entry("c", "00003-2031-05-06", ""),
     ];
     assert_eq!(entries, expected);
     // Every run is one, the first is as it was, and each restores its versions.
@@ -136,16 +139,16 @@ fn a_night_takes_what_is_new_or_has_changed_and_nothing_else() {
     dir.write("logs/e.jsonl", jsonl(2, 56));
     let told = condenser(dir.root(), &["run", "job.toml", "--dry-run"]).ok().stdout;
     let told = String::from_utf8(told).expect("text");
-    assert!(told.contains("# 1 new, 0 changed, 3 unchanged files") && told.contains("logs/e.jsonl"), "{told}");
+    assert!(told.contains("# 1 new, 0 grown, 0 changed, 3 unchanged files") && told.contains("logs/e.jsonl"), "{told}");
     assert!(!told.contains("logs/a.jsonl"));
 }
 
 #[test]
 fn a_night_that_was_stopped_is_continued_or_left_behind() {
     let complete = store();
-    let (run, entries) = (files(&complete.path("store/runs/00001")), complete.read("store/ledger.jsonl"));
+    let (run, entries) = (files(&complete.path("store/runs/00001")), complete.read("store/nights/00001.json.zst"));
     let stop = |dir: &TestDir| {
-        std::fs::remove_file(dir.path("store/ledger.jsonl")).expect("it was there");
+        std::fs::remove_file(dir.path("store/nights/00001.json.zst")).expect("it was there");
         std::fs::remove_file(dir.path("store/runs/00001/manifest.json")).expect("it was there");
         std::fs::remove_file(dir.path("store/runs/00001/commits/part-00001.json.zst")).expect("it was there");
     };
@@ -153,29 +156,50 @@ fn a_night_that_was_stopped_is_continued_or_left_behind() {
     stop(&complete);
     let told = night(&complete).stderr;
     assert!(told.contains("2 parts were committed before") && told.contains("3 unchanged"), "{told}");
-    assert!(run == files(&complete.path("store/runs/00001")) && entries == complete.read("store/ledger.jsonl"));
-    // Stopped before the ledger was written.
-    std::fs::remove_file(complete.path("store/ledger.jsonl")).expect("it was there");
+    assert!(
+        run == files(&complete.path("store/runs/00001")) && entries == complete.read("store/nights/00001.json.zst")
+    );
+    // Stopped before the night was written down.
+    std::fs::remove_file(complete.path("store/nights/00001.json.zst")).expect("it was there");
     night(&complete);
-    assert!(entries == complete.read("store/ledger.jsonl") && !complete.path("store/runs/00002").exists());
+    assert!(entries == complete.read("store/nights/00001.json.zst") && !complete.path("store/runs/00002").exists());
     // Its inputs have changed since: nothing of it is used.
     stop(&complete);
     complete.write("logs/a.jsonl", jsonl(9, 57));
     let told = night(&complete).stderr;
     assert!(told.contains("runs/00001 was not finished and cannot be: input logs/a.jsonl"), "{told}");
-    assert!(ledger(&complete).iter().all(|entry| entry["run"] == "00002"));
+    assert!(logs_of(&complete, "store").iter().all(|entry| entry["run"] == "00002"));
     condenser(complete.root(), &["verify", "store/runs/00002", "--against", "logs"]).ok();
 }
 
 #[test]
-fn a_torn_last_line_of_the_ledger_is_mended_and_other_damage_is_told() {
+fn damage_of_a_night_is_told_and_a_ledger_of_the_first_version_is_read() {
     let dir = store();
-    let text = dir.read("store/ledger.jsonl");
-    dir.write("store/ledger.jsonl", &text[..text.len() - 30]);
-    let told = night(&dir).stderr;
-    assert!(told.contains("1 new, 0 changed, 2 unchanged"), "{told}");
-    assert_eq!(ledger(&dir).len(), 3);
-    dir.write("store/ledger.jsonl", [b"{\n", &text[..]].concat());
+    let name = "store/nights/00001.json.zst";
+    let text = dir.read(name);
+    dir.write(name, &text[..text.len() - 30]);
+    for args in [&["run", "job.toml"][..], &["restore", "store", "-o", "back"], &["verify", "store"]] {
+        let told = condenser(dir.root(), args).exits(4);
+        assert!(told.stderr.contains("nights/00001.json.zst"), "{}", told.stderr);
+    }
+    dir.write(name, &text);
+    let lines: Vec<String> = logs_of(&dir, "store")
+        .into_iter()
+        .map(|mut log| {
+            log["parts"] = log["parts"].as_array().expect("a list").iter().map(|held| held["part"].clone()).collect();
+            log.to_string() + "\n"
+        })
+        .collect();
+    std::fs::remove_file(dir.path(name)).expect("it was there");
+    // A torn last line belongs to nobody.
+    dir.write("store/ledger.jsonl", lines.concat() + "{\"path\": ");
+    assert!(night(&dir).stderr.contains("0 new, 0 grown, 0 changed, 3 unchanged"));
+    dir.write("logs/a.jsonl", [dir.read("logs/a.jsonl"), jsonl(2, 58).into_bytes()].concat());
+    assert!(night(&dir).stderr.contains("0 new, 1 grown, 0 changed, 2 unchanged"));
+    condenser(dir.root(), &["verify", "store"]).ok();
+    condenser(dir.root(), &["restore", "store", "-o", "back"]).ok();
+    assert!(files(&dir.path("back")) == files(&dir.path("logs")));
+    dir.write("store/ledger.jsonl", "{\n".to_owned() + &lines.concat());
     let told = condenser(dir.root(), &["run", "job.toml"]).exits(4);
     assert!(told.stderr.contains("ledger.jsonl: line 1"), "{}", told.stderr);
 }
@@ -199,7 +223,7 @@ fn originals_are_deleted_only_with_yes_and_only_when_they_are_old_and_proven() {
     let dir = store();
     dir.write("logs/a.jsonl", [dir.read("logs/a.jsonl"), jsonl(1, 58).into_bytes()].concat());
     night(&dir);
-    // Grown again after its last compaction, and aged: its latest version is not in the ledger.
+    // Grown again after its last compaction, and aged: its latest version is not in the store.
     age(&dir.write("logs/a.jsonl", [dir.read("logs/a.jsonl"), jsonl(1, 59).into_bytes()].concat()));
     // As it was, but young.
     dir.write("logs/b.jsonl", dir.read("logs/b.jsonl"));
@@ -220,7 +244,7 @@ fn originals_are_deleted_only_with_yes_and_only_when_they_are_old_and_proven() {
     let gone = after.remove("logs/c.jsonl").expect("it was there");
     assert!(after == files(dir.root()));
     // It comes back from the store, and a night without it is a quiet one.
-    condenser(dir.root(), &["restore", "store/runs/00001", "-o", "back"]).ok();
+    condenser(dir.root(), &["restore", "store", "-o", "back"]).ok();
     assert!(dir.read("back/c.jsonl") == gone);
     condenser(dir.root(), &["expire", "store", "--older-than", "30", "--yes"]).ok();
     condenser(dir.root(), &["expire", "logs", "--older-than", "30d"]).exits(2);
@@ -243,12 +267,11 @@ fn a_file_that_the_store_does_not_restore_stays() {
         // The other files are as good as before, unless the run as a whole is not.
         assert_eq!(dir.path("logs/a.jsonl").exists(), table == "commits");
     }
-    // A ledger that names another part than the one that holds the file.
+    // A night that names another part than the one that holds the file.
     let dir = store();
-    let text = String::from_utf8(dir.read("store/ledger.jsonl")).expect("text");
-    dir.write("store/ledger.jsonl", text.replace("\"parts\":[1]", "\"parts\":[0]"));
+    change_night(&dir, "store/nights/00001.json.zst", |night| night["logs"][1]["parts"][0]["part"] = 0.into());
     condenser(dir.root(), &["expire", "store", "--older-than", "30d", "--yes"]).exits(4);
-    assert!(dir.path("logs/b.jsonl").exists() && !dir.path("logs/a.jsonl").exists());
+    assert!(dir.path("logs/b.jsonl").exists());
 }
 
 #[test]
@@ -261,9 +284,9 @@ fn files_in_parts_and_compressed_files_are_compacted_and_expire_too() {
     age(&dir.write("logs/stored.jsonl.zst", &stored));
     age(&dir.write("logs/torn.jsonl.zst", &stored[..stored.len() - 20]));
     condenser(dir.root(), &["run", "job.toml"]).exits(3);
-    let entries = ledger(&dir);
+    let entries = logs_of(&dir, "store");
     assert!(entries.iter().any(|entry| entry["parts"].as_array().is_some_and(|parts| parts.len() > 5)), "{entries:?}");
-    assert!(night(&dir).stderr.contains("0 new, 0 changed, 3 unchanged"));
+    assert!(night(&dir).stderr.contains("0 new, 0 grown, 0 changed, 3 unchanged"));
     let told = condenser(dir.root(), &["expire", "store", "--older-than", "30d", "--yes"]).ok();
     assert!(told.stderr.contains("torn.jsonl.zst: its compressed stream is damaged"), "{}", told.stderr);
     let left: Vec<String> = files(&dir.path("logs")).into_keys().collect();

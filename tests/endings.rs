@@ -280,7 +280,7 @@ fn progress_ends_at_the_bytes_that_there_are_and_never_goes_beyond() {
         let mut context = context(engine, ConversationFormat::Parquet, batches);
         context.observer = seen.clone();
         let location = Location::from(&*dir.path(name));
-        let input = Input { name: name.to_owned(), file: Some(Place::new(&Stores::default(), location)) };
+        let input = Input::new(name, Some(Place::new(&Stores::default(), location)));
         let (corpus, inputs) =
             Inputs::plan(vec![input], batches, TableOptions::default(), 40 << 10).expect("it is there");
         let plan = RunPlan::new(context.options.clone(), inputs).expect("options are JSON");

@@ -115,7 +115,7 @@ fn pipes_sockets_and_devices_inside_folders_are_passed_over_and_named() {
 fn read_while(before: &str, change: impl FnOnce(&Path)) -> Result<SourceDigest> {
     let dir = TestDir::new();
     let path = dir.write("in.jsonl", before);
-    let input = Input { name: "in.jsonl".to_owned(), file: Some(path.as_path().into()) };
+    let input = Input::new("in.jsonl", Some(path.as_path().into()));
     let batches = BatchOptions { batch_bytes: 4 << 10, ..BatchOptions::default() };
     let (inputs, planned) = Inputs::plan(vec![input], batches, TableOptions::default(), 1 << 30)?;
     let mut source = inputs.open(0, &planned[0].0, &planned[0].1[0])?;

@@ -286,7 +286,7 @@ fn many_files_are_listed_in_linear_time() {
     let is_large = |at: usize| at.is_multiple_of(1000);
     let input = |at: usize| {
         let bytes = if is_large(at) { 1 << 40 } else { 500 };
-        let planned = PlannedInput { source: format!("logs/{at:06}.jsonl"), bytes: Some(bytes), mark: None };
+        let planned = PlannedInput::new(format!("logs/{at:06}.jsonl"), Some(bytes), None);
         (planned, if is_large(at) { Slice::ranges(bytes, 1 << 30) } else { vec![Slice::Whole] })
     };
     let plan = |n: usize| {

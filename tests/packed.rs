@@ -14,6 +14,7 @@ use crate::support::chats::{Blunt, jsonl, records};
 use crate::support::command::{FORMS, condenser};
 use crate::support::dir::{TestDir, files};
 use crate::support::job;
+use crate::support::nights::logs_of;
 
 /// A log of sessions whose lines stand among each other, so that records are not in one piece.
 const EVENTS: &str = concat!(
@@ -201,8 +202,7 @@ fn job_with(dir: &TestDir, planned: impl Fn()) -> Result<JobOutcome> {
 
 /// The same with files and parts of at most `split_bytes`.
 pub(crate) fn job_in_cuts(dir: &TestDir, split_bytes: u64, planned: impl Fn()) -> Result<JobOutcome> {
-    let input =
-        |name: String| Input { file: Some(dir.path("in").join(&name).as_path().into()), name: format!("in/{name}") };
+    let input = |name: String| Input::new(format!("in/{name}"), Some(dir.path("in").join(&name).as_path().into()));
     let inputs = files(&dir.path("in")).into_keys().map(input).collect();
     let batches = BatchOptions::default();
     let (inputs, slices) = Inputs::plan(inputs, batches, TableOptions::default(), split_bytes)?;
@@ -346,13 +346,9 @@ fn a_night_that_was_closed_without_a_file_enters_the_others() {
     std::fs::rename(&away, &path).expect("back");
     dir.write("job.toml", "kind = \"compaction\"\ninputs = [\"in\"]\noutput = \"store\"\n");
     let told = condenser(dir.root(), &["run", "job.toml"]).ok().stderr;
-    assert!(told.contains("1 new, 0 changed, 4 unchanged"), "{told}");
-    let ledger = String::from_utf8(dir.read("store/ledger.jsonl")).expect("text");
-    let entry = |line: &str| {
-        let entry: serde_json::Value = serde_json::from_str(line).expect("JSON");
-        ["source", "run"].map(|key| entry[key].as_str().expect("text").to_owned())
-    };
-    let entries: Vec<[String; 2]> = ledger.lines().map(entry).collect();
+    assert!(told.contains("1 new, 0 grown, 0 changed, 4 unchanged"), "{told}");
+    let entry = |log: serde_json::Value| ["source", "run"].map(|key| log[key].as_str().expect("text").to_owned());
+    let entries: Vec<[String; 2]> = logs_of(&dir, "store").into_iter().map(entry).collect();
     let expected = [(0, 1), (1, 1), (3, 1), (4, 1), (2, 2)];
     assert_eq!(entries, expected.map(|(at, night)| [format!("in/{at}.jsonl"), format!("{night:05}")]));
     let listed = condenser(dir.root(), &["ls", "store/runs/00001"]).ok().stdout;

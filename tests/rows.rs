@@ -51,7 +51,7 @@ fn open(path: &Path, batch_bytes: usize) -> Result<Box<dyn Source>> {
 }
 
 fn open_slice(path: &Path, slice: &Slice, batch_bytes: usize) -> Result<Box<dyn Source>> {
-    let input = Input { name: "in".to_owned(), file: Some(path.into()) };
+    let input = Input::new("in", Some(path.into()));
     let batches = BatchOptions { batch_bytes, max_record_bytes: 1 << 30 };
     open_input(&input, slice, batches, &TableOptions::default())
 }

@@ -27,7 +27,6 @@ const LONG: &[(&str, &str)] = &[
     ("text/atoms.rs", "one judgement with a test for each kind of name"),
     ("text/facts.rs", "one walk over a line with a finder for each kind of fact"),
     ("text/lexer.rs", "the state of the one pass over a text"),
-    ("app/restore.rs", "three things to restore from, one outcome"),
     ("cli/args.rs", "every argument of every command, with its help"),
     ("io/run_find.rs", "what each table knows of one conversation"),
     ("report/view.rs", "everything that a document can show, and how a value is written"),

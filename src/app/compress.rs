@@ -14,7 +14,7 @@ use super::{App, inputs_of, local, place, stores_of};
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
 use crate::io::store::{Place, Stores};
-use crate::io::{FilterSink, Input, Inputs, Rejects, Run, RunWriter, plan_at};
+use crate::io::{FilterSink, Input, Inputs, NightInputs, Rejects, Run, RunWriter, Store, plan_at};
 use crate::model::{Condensed, Consult, Conversation, EngineOptions};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
@@ -69,7 +69,7 @@ impl<'c> Call<'c> {
 /// When the job cannot be begun or finished; what was committed stays, and the same call goes on from there.
 pub fn compress(app: &App, call: &Call<'_>, run: &Place) -> Result<RunOutcome> {
     let inputs = inputs_of(app, &call.settings.inputs, &stores_of(call.settings), &*call.observer)?;
-    into_run(app, call, inputs, (run, &[]))
+    into_run(app, call, inputs, run, None)
 }
 
 /// Compresses the only input of a job into `out`; with `sidecar`, what restores it goes there.
@@ -88,7 +88,7 @@ pub fn filter(
     if sidecar.is_none() {
         call.observer.news(News::Note("note: without --sidecar FILE the originals cannot be restored"));
     }
-    let (settings, corpus, plan) = prepared(settings, inputs, &[], &*call.observer)?;
+    let (settings, corpus, plan) = prepared(settings, inputs, &[], None, &*call.observer)?;
     let call = &Call { settings: &settings, ..call.clone() };
     let context = context(&settings, call.engine()?, call.observer.clone())?;
     let oracle = LateOracle::default();
@@ -132,18 +132,22 @@ pub fn finish(app: &App, run: &Place, is_partial: bool, observer: &dyn Observer)
     outcome
 }
 
-/// Compresses `inputs` into the run directory `run`; a threshold that was settled there, or for `earlier` runs, holds.
+/// Compresses `inputs` into the run directory `run`, for a night of `store`; a threshold that was settled there, or for an earlier
+/// night, holds.
 pub(super) fn into_run(
     app: &App,
     call: &Call<'_>,
     inputs: Vec<Input>,
-    (run, earlier): (&Place, &[Place]),
+    run: &Place,
+    store: Option<&Store>,
 ) -> Result<RunOutcome> {
     // What is wrong with the options is told before anything is read.
     call.engine()?;
     refuse_inside(&call.settings.inputs, &inputs, run)?;
-    let runs: Vec<Place> = std::iter::once(run).chain(earlier).cloned().collect();
-    let (settings, corpus, plan) = prepared(call.settings, inputs, &runs, &*call.observer)?;
+    // A store settles once.
+    let earlier = store.into_iter().flat_map(|store| store.runs().into_iter().rev());
+    let runs: Vec<Place> = std::iter::once(run.clone()).chain(earlier).collect();
+    let (settings, corpus, plan) = prepared(call.settings, inputs, &runs, store, &*call.observer)?;
     let plan = plan.as_begun(plan_at(run).ok().flatten());
     run_plan(app, &Call { settings: &settings, ..call.clone() }, corpus, &plan, run)
 }
@@ -172,18 +176,23 @@ fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: &RunPlan,
 }
 
 /// The job with the threshold that it needs, the inputs as they are now, and what it would do with them. The first of `runs` that
-/// was begun with the same target decides about the threshold.
+/// was begun with the same target decides about the threshold. Inputs of a night of `store` go on from what that has.
 pub(super) fn prepared(
     settings: &JobSettings,
     inputs: Vec<Input>,
     runs: &[Place],
+    store: Option<&Store>,
     observer: &dyn Observer,
 ) -> Result<(JobSettings, Arc<dyn Corpus>, RunPlan)> {
     let split_bytes = settings.options.split_bytes;
     let (mut corpus, inputs) = Inputs::plan(inputs, batches_of(settings), tables_of(settings), split_bytes)?;
     let settings = settled(settings, (&mut corpus, &inputs), runs, observer)?;
     let plan = RunPlan::new(settings.options.clone(), inputs)?.sharing(|index| corpus.may_share(index));
-    Ok((settings, Arc::new(corpus), plan))
+    let corpus: Arc<dyn Corpus> = match store {
+        Some(store) => Arc::new(NightInputs::new(corpus, store)?),
+        None => Arc::new(corpus),
+    };
+    Ok((settings, corpus, plan))
 }
 
 /// Everything that holds for the pipeline of a job.

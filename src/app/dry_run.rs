@@ -44,7 +44,7 @@ pub fn dry_run(app: &App, settings: &JobSettings) -> Result<String> {
     let mut lines = told(&passed_over);
     let inputs = match (&settings.target, settings.kind) {
         (Target::Run(store), JobKind::Compaction) => {
-            super::compaction::tonight(&place(Path::new(store), &stores)?, inputs, &mut lines)?
+            super::compaction::tonight(&place(Path::new(store), &stores)?, settings, inputs, &mut lines)?
         }
         _ => inputs,
     };
@@ -102,7 +102,8 @@ fn list(inputs: &[Input], lines: &mut Vec<String>) -> Result<Vec<u64>> {
 fn estimate(app: &App, settings: &JobSettings, files: &[(Input, u64)], lines: &mut Vec<String>) -> Result<()> {
     let taken: Vec<&(Input, u64)> = spread(files);
     let share = (SAMPLE_BYTES / taken.len() as u64).max(1);
-    let (settings, ..) = prepared(settings, files.iter().map(|(input, _)| input.clone()).collect(), &[], &Silent)?;
+    let (settings, ..) =
+        prepared(settings, files.iter().map(|(input, _)| input.clone()).collect(), &[], None, &Silent)?;
     let settings = &settings;
     if let (Some(ratio), Some(settled)) = (settings.options.target_ratio, settings.options.settled) {
         let threshold = settings.options.engine.worth_threshold.unwrap_or_default();

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::io::store::Place;
-use crate::io::{Run, runs_of_store};
+use crate::io::{Run, Store};
 use crate::model::{EngineOptions, changes as differences, changes_label};
 use crate::pipeline::sketch::{DecisionTally, Sketch};
 use crate::pipeline::{Commit, JobOptions, Merge};
@@ -34,7 +34,8 @@ pub(super) enum From {
 /// Reads the runs at `place`: the run that it is, or all runs of the store that it is. `check` is asked between two
 /// parts and ends the work with its error.
 pub(super) fn gather(place: &Place, from: From, check: &dyn Fn() -> Result<()>) -> Result<Vec<Gathered>> {
-    let Some(runs) = runs_of_store(place)? else { return Ok(vec![gather_run(place, from, check)?]) };
+    let Some(store) = Store::find(place)? else { return Ok(vec![gather_run(place, from, check)?]) };
+    let runs = store.runs();
     if runs.is_empty() {
         return Err(Error::usage(place.to_string(), "the store holds no run yet"));
     }

@@ -16,18 +16,21 @@ pub enum Which {
     Compressed,
 }
 
-/// Writes the conversations of `run` with this id.
-pub fn get(app: &App, run: &Run, id: &str, which: Which, output: &mut Destination) -> Result<()> {
-    let found = match which {
-        Which::Original => original(app, run, id, &Bridge::new(1)?, output)?,
-        Which::Compressed => compressed(app, run, id, output)?,
-    };
+/// Writes the conversations of `runs` with this id.
+pub fn get(app: &App, runs: &[Run], id: &str, which: Which, output: &mut Destination) -> Result<()> {
+    let (mut found, bridge) = (false, Bridge::new(1)?);
+    for run in runs {
+        found |= match which {
+            Which::Original => original(app, run, id, &bridge, output)?,
+            Which::Compressed => compressed(app, run, id, &bridge, output)?,
+        };
+    }
     if found { Ok(()) } else { Err(unknown(id)) }
 }
 
 /// That a run has no such conversation.
 pub(super) fn unknown(id: &str) -> Error {
-    Error::input(id, "the run has no conversation with this id")
+    Error::input(id, "there is no conversation with this id")
 }
 
 pub(super) fn original(app: &App, run: &Run, id: &str, bridge: &Bridge, output: &mut Destination) -> Result<bool> {
@@ -49,11 +52,11 @@ pub(super) fn original(app: &App, run: &Run, id: &str, bridge: &Bridge, output: 
     Ok(found)
 }
 
-fn compressed(app: &App, run: &Run, id: &str, output: &mut Destination) -> Result<bool> {
+fn compressed(app: &App, run: &Run, id: &str, bridge: &Bridge, output: &mut Destination) -> Result<bool> {
     let mut found = false;
     for commit in &run.commits {
         app.stop.check()?;
-        for line in run.find_compressed(commit, id)? {
+        for line in run.find_compressed(commit, id, bridge)? {
             found = true;
             output.write(line.as_bytes())?;
             output.write(b"\n")?;

@@ -34,7 +34,7 @@ pub(super) fn originals(app: &App, run: &str, stores: &Stores) -> Result<Vec<Inp
     let cannot = |error| Error::io(run, "there is no room to restore the originals of the run").because(error);
     let folder = tempfile::Builder::new().prefix("condenser-").tempdir().map_err(cannot)?;
     let settings = RestoreSettings {
-        what: Restoring::Run { run: run.into(), through: Vec::new(), conversation: None },
+        what: Restoring::Run { run: run.into(), through: Vec::new(), conversation: None, night: None },
         output: Some(folder.path().to_string_lossy().into_owned()),
         stdout: &|| Box::new(std::io::sink()),
         threads: 0,
@@ -47,7 +47,7 @@ pub(super) fn originals(app: &App, run: &str, stores: &Stores) -> Result<Vec<Inp
     let input = |file: RestoredFile| {
         let path = folder.path().join(file.file);
         File::options().write(true).open(&path).and_then(|file| file.set_modified(made)).map_err(cannot)?;
-        Ok(Input { name: file.source, file: Some(path.into()) })
+        Ok(Input::new(file.source, Some(path.into())))
     };
     let inputs = restored.into_iter().map(input).collect::<Result<_>>()?;
     app.keep(folder);

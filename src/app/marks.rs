@@ -14,15 +14,15 @@ use crate::report::numbers::counted;
 use crate::report::pair::Utterance;
 use crate::walk::label_of_call;
 
-/// What mark `number` hides in the conversations of `run` with this id, in the order of the run.
+/// What mark `number` hides in the conversations of `runs` with this id, in the order of the run.
 ///
 /// # Errors
 /// `Input` when no conversation has this id, or none with it has this mark; `Verification` when what is shown is not what
 /// the sidecar says.
-pub fn hidden(app: &App, run: &Run, id: &str, number: u32) -> Result<Vec<Hidden>> {
+pub fn hidden(app: &App, runs: &[Run], id: &str, number: u32) -> Result<Vec<Hidden>> {
     let bridge = Bridge::new(1)?;
     let (mut found, mut marks) = (Vec::new(), None);
-    for commit in &run.commits {
+    for (run, commit) in runs.iter().flat_map(|run| run.commits.iter().map(move |commit| (run, commit))) {
         app.stop.check()?;
         for sides in run.find_sides(commit, id, &bridge)? {
             app.stop.check()?;

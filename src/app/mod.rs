@@ -44,12 +44,12 @@ use crate::io::store::{Location, Place, StoreConfig, Stores};
 use crate::pipeline::bridge::guard;
 use crate::pipeline::{FileKind, HOW_TO_LEARN, JobArgs, JobSettings, Seconds};
 
-pub use compaction::{Night, compact};
+pub use compaction::{NightNews, compact};
 pub use compress::{Call, compress, filter, finish, retry_rejects};
 pub use conversations::{Each, each_conversation, engine_for};
 pub use dry_run::dry_run;
 pub use engines::engine_of;
-pub use expire::{Expired, ExpiryOutcome, expire};
+pub use expire::{ExpireSettings, Expired, ExpiryOutcome, expire};
 pub use get::{Which, get};
 pub use inputs::{inputs_of, tables_of};
 pub use learn::{LearnOutcome, LearnSettings, learn};
@@ -67,7 +67,7 @@ pub use report::{ReportOutcome, ReportRequest, Reported, check_report_of_job, re
 pub use restore::{RestoreOutcome, RestoreSettings, RestoredFile, Restoring, restore};
 pub use stop::Stop;
 pub use sweep::{SweepOutcome, SweepSettings, sweep};
-pub use verify::{VerifyOutcome, verify};
+pub use verify::{VerifyOutcome, verify, verify_store};
 
 /// A store that stalls so many times in a row is given up, as with the defaults.
 const STALLS_UNTIL_GIVEN_UP: u32 = 4;

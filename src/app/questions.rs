@@ -25,9 +25,9 @@ pub fn ask_through(
     let stores = stores_of(settings);
     let mut inputs = inputs_of(app, &settings.inputs, &stores, &**observer)?;
     if let (JobKind::Compaction, Target::Run(store)) = (settings.kind, &settings.target) {
-        inputs = compaction::tonight(&place(Path::new(store), &stores)?, inputs, &mut Vec::new())?;
+        inputs = compaction::tonight(&place(Path::new(store), &stores)?, settings, inputs, &mut Vec::new())?;
     }
-    let (settings, corpus, plan) = prepared(settings, inputs, &[], &**observer)?;
+    let (settings, corpus, plan) = prepared(settings, inputs, &[], None, &**observer)?;
     let context = context(&settings, engine_of(&settings)?, observer.clone())?;
     let context = Context { model: Some(model), ..context };
     let done = app.wait(crate::pipeline::compress(&context, &plan, Vec::new(), corpus, &Nowhere));

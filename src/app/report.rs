@@ -10,7 +10,7 @@ use super::pages::{BOTH_ON_STDOUT, check_page, page_for, texts};
 use super::{App, place, stores_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::{Place, Stores};
-use crate::io::{Run, runs_of_store};
+use crate::io::{Run, Store};
 use crate::pipeline::sketch::Sketch;
 use crate::pipeline::{JobKind, JobSettings, Merge, News, Observer, ReportArgs, Timings};
 use crate::report::html::{Texts, drift_page, report_page};
@@ -98,7 +98,7 @@ fn nights_of(runs: &mut Vec<Place>, word: &str) -> Result<Vec<Place>> {
         return Err(usage(format!("--against {word}"), "this goes with one store of nightly runs"));
     };
     let place = store.to_string();
-    let Some(mut nights) = runs_of_store(store)? else {
+    let Some(mut nights) = Store::find(store)?.map(|store| store.runs()) else {
         return Err(usage(place, "this is no store of nightly runs, so it has no nights before"));
     };
     let last = nights.pop().filter(|_| !nights.is_empty());
@@ -127,7 +127,7 @@ pub fn check_report_of_job(settings: &JobSettings, run: &Place) -> Result<()> {
     let mut before = baseline(kind, report, run, &stores)?;
     before.retain(|place| !place.location().is_within(output.location()));
     for place in before {
-        let is_there = match runs_of_store(&place)? {
+        let is_there = match Store::find(&place)?.map(|store| store.runs()) {
             Some(runs) => !runs.is_empty(),
             None => Run::is_at(&place)?,
         };
@@ -178,7 +178,8 @@ fn baseline(kind: JobKind, settings: &ReportArgs, run: &Place, stores: &Stores) 
     if !is_compaction || !(is_own || NIGHTS.contains(&against)) {
         return Ok(vec![place(Path::new(against), stores)?]);
     }
-    let mut nights = store.map(|store| runs_of_store(&store)).transpose()?.flatten().unwrap_or_default();
+    let found = store.map(|store| Store::find(&store)).transpose()?.flatten();
+    let mut nights = found.map(|store| store.runs()).unwrap_or_default();
     nights.retain(|night| night != run);
     Ok(latest(nights, against))
 }

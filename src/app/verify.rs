@@ -4,7 +4,7 @@ use std::io::{BufReader, Read};
 
 use super::App;
 use crate::error::{Error, Result};
-use crate::io::{Input, Run, open_codec, open_input};
+use crate::io::{Input, Run, Store, Stretches, open_codec, open_input};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Against, BatchOptions, TableOptions, verify_end, verify_part};
 
@@ -42,6 +42,31 @@ pub fn verify(app: &App, run: &Run, against: &[Input], threads: usize) -> Result
     Ok(VerifyOutcome { n_parts, n_records, bytes: Some(bytes) })
 }
 
+/// Verifies every run of `store` on `threads` workers, 0 for one per core, and holds what its nights say against them.
+///
+/// # Errors
+/// `Verification` for the first thing that is not as it was written.
+pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOutcome> {
+    let mut sum = VerifyOutcome { n_parts: 0, n_records: 0, bytes: Some(0) };
+    let mut cut = Stretches::default();
+    for night in store.nights() {
+        let run = store.open_run(&night.run)?;
+        store.check_night(&run, &night.logs)?;
+        for log in &night.logs {
+            let extents = store.extents(&night.run, log)?;
+            let cuts: Vec<_> = extents.into_iter().filter(|extent| extent.is_cut).collect();
+            cut.add(store, &cuts, 0)?;
+        }
+        let VerifyOutcome { n_parts, n_records, bytes } = verify(app, &run, &[], threads)?;
+        sum.n_parts += n_parts;
+        sum.n_records += n_records;
+        sum.bytes = sum.bytes.zip(bytes).map(|(sum, bytes)| sum + bytes);
+    }
+    // What is kept of a part is held against the night that kept it; the whole part was restored above.
+    store.read(&cut, &Bridge::new(threads)?, &|| app.stop.check(), &mut |_, _| Ok(()), &mut |_, error| Err(error))?;
+    Ok(sum)
+}
+
 fn check_files(app: &App, run: &Run) -> Result<()> {
     run.check_run_files()?;
     for commit in &run.commits {
@@ -60,7 +85,9 @@ fn records(app: &App, run: &Run, against: &[Input], bridge: &Bridge) -> Result<(
     for (commit, next) in run.commits.iter().zip(run.commits.iter().skip(1).map(Some).chain([None])) {
         let mut restorer = run.restorer(commit, bridge, true)?;
         if !commit.packed.is_empty() {
-            let mut streams = originals.by_ref().map(open);
+            let mut packed = commit.packed.iter();
+            let mut streams =
+                originals.by_ref().map(|input| open(input, packed.next().map_or(0, |packed| packed.first_row)));
             let against = (!against.is_empty()).then_some(Against::Streams(&mut streams));
             let done = verify_part(&mut restorer, commit, against, &mut |_| app.stop.check())?;
             records += done.records;
@@ -76,7 +103,7 @@ fn records(app: &App, run: &Run, against: &[Input], bridge: &Bridge) -> Result<(
             let open = |input| open_input(input, &commit.split, BatchOptions::default(), &options);
             rows = input.map(open).transpose()?;
         } else if commit.split.is_first() {
-            original = input.map(open).transpose()?;
+            original = input.map(|input| open(input, commit.first_row)).transpose()?;
         }
         let against = match (&mut rows, &mut original) {
             (Some(rows), _) => Some(Against::Rows(&mut **rows)),
@@ -94,7 +121,8 @@ fn records(app: &App, run: &Run, against: &[Input], bridge: &Bridge) -> Result<(
     Ok((records, bytes))
 }
 
-fn open(input: &Input) -> Result<Box<dyn Read + Send>> {
+/// The stream of an input, without the bytes that an earlier night has.
+fn open(input: &Input, n_kept: u64) -> Result<Box<dyn Read + Send>> {
     let failed = |error| Error::io(&input.name, "cannot be opened").because(error);
     let raw: Box<dyn Read + Send> = match &input.file {
         None => Box::new(std::io::stdin()),
@@ -103,6 +131,8 @@ fn open(input: &Input) -> Result<Box<dyn Read + Send>> {
             None => file.open()?.stream(),
         },
     };
-    let (_, stream) = open_codec(BufReader::with_capacity(1 << 18, raw)).map_err(failed)?;
+    let (_, mut stream) = open_codec(BufReader::with_capacity(1 << 18, raw)).map_err(failed)?;
+    // What is damaged there is not what is compared.
+    drop(std::io::copy(&mut stream.by_ref().take(n_kept), &mut std::io::sink()));
     Ok(stream)
 }

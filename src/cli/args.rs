@@ -177,6 +177,8 @@ pub(crate) struct ExpireArgs {
     /// Delete; without it, what would be deleted is proven and listed only.
     #[arg(long)]
     pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) stores: StoreFlags,
     /// Number of workers [default: one per core].
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
@@ -234,6 +236,9 @@ pub(crate) struct RestoreArgs {
     /// Only the conversation with this id, on stdout.
     #[arg(long, value_name = "ID", conflicts_with_all = ["verbatim", "sidecar", "through"])]
     pub(crate) conversation: Option<String>,
+    /// Of a store: its logs as they were after the night of this run, such as 00007 [default: the last night].
+    #[arg(long, value_name = "NIGHT", conflicts_with_all = ["verbatim", "sidecar", "through", "conversation"])]
+    pub(crate) night: Option<String>,
     /// The run whose conversations were the input of RUN; again for a round before that.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["verbatim", "sidecar"])]
     pub(crate) through: Vec<PathBuf>,

@@ -1,6 +1,6 @@
 //! `condenser expire`: what was typed becomes settings, and what becomes of each file is told.
 
-use condenser::app::{self, App, Expired};
+use condenser::app::{self, App, ExpireSettings, Expired};
 use condenser::error::Result;
 use condenser::report::numbers::counted;
 use condenser::report::plain;
@@ -11,13 +11,19 @@ use super::message;
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &ExpireArgs) -> Result<Ending> {
-    let threads = args.threads.unwrap_or(0);
-    let outcome = app::expire(app, &args.store, args.older_than, args.yes, threads, &mut |file| {
+    let settings = ExpireSettings {
+        store: &args.store,
+        older_than: args.older_than,
+        is_sure: args.yes,
+        threads: args.threads.unwrap_or(0),
+        stores: args.stores.stores(),
+    };
+    let outcome = app::expire(app, &settings, &mut |file| {
         match file {
-            Expired::Proven(entry) => {
+            Expired::Proven(log) => {
                 let done = if args.yes { "deleted" } else { "would delete" };
-                let (path, bytes) = (plain::line(&entry.path), counted(entry.size, "byte"));
-                message::result(&format!("{done} {path} ({bytes}, in run {})\n", entry.run))?;
+                let (path, bytes) = (plain::line(&log.path), counted(log.size, "byte"));
+                message::result(&format!("{done} {path} ({bytes})\n"))?;
             }
             Expired::Kept(path, why) if !args.quiet => message::note(&format!("kept {path}: {why}")),
             Expired::Kept(..) => {}

@@ -2,7 +2,7 @@
 
 use condenser::app::{self, App, Destination, Which, place};
 use condenser::error::Result;
-use condenser::io::Run;
+use condenser::io::RunOrStore;
 use condenser::report::numbers::counted;
 
 use super::args::GetArgs;
@@ -12,10 +12,10 @@ use super::screen::{Given, stdout_for};
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &GetArgs) -> Result<Ending> {
-    let run = Run::open(place(&args.run, &args.stores.stores())?)?;
+    let runs = RunOrStore::open(&place(&args.run, &args.stores.stores())?)?.runs_with(&args.id)?;
     let mut output = Destination::open(args.output.as_deref(), &|| stdout_for(Given::Data))?;
     if let Some(number) = args.mark {
-        let found = app::hidden(app, &run, &args.id, number)?;
+        let found = app::hidden(app, &runs, &args.id, number)?;
         if found.len() > 1 {
             let places: Vec<String> =
                 found.iter().map(|hidden| format!("{} row {}", hidden.source, hidden.source_row)).collect();
@@ -27,7 +27,7 @@ pub(crate) fn run(app: &App, args: &GetArgs) -> Result<Ending> {
         }
     } else {
         let which = if args.compressed { Which::Compressed } else { Which::Original };
-        app::get(app, &run, &args.id, which, &mut output)?;
+        app::get(app, &runs, &args.id, which, &mut output)?;
     }
     output.finish()?;
     Ok(Ending::Clean)

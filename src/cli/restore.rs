@@ -18,7 +18,9 @@ pub(crate) fn run(app: &App, args: RestoreArgs) -> Result<Ending> {
         }
         (Some(_), _, None) => return Err(unnamed("no file of compressed records")),
         (None, Some(sidecar), records) => Restoring::Filter { records, sidecar },
-        (None, None, Some(run)) => Restoring::Run { run, through: args.through, conversation: args.conversation },
+        (None, None, Some(run)) => {
+            Restoring::Run { run, through: args.through, conversation: args.conversation, night: args.night }
+        }
         (None, None, None) => return Err(unnamed("no run")),
     };
     let settings = RestoreSettings {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::ValueEnum;
-use condenser::app::{self, App, Call, Night, check_report_of_job, report_of_job, settle};
+use condenser::app::{self, App, Call, NightNews, check_report_of_job, report_of_job, settle};
 use condenser::error::{Error, Result};
 use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
 
@@ -57,16 +57,16 @@ fn night(app: &App, call: &Call<'_>) -> Result<Ending> {
     let mut ending = Ending::Clean;
     let n_unreadable = app::compact(app, call, &mut |night| {
         match night {
-            Night::Ran(outcome) => {
+            NightNews::Ran(outcome) => {
                 // A night over a threshold says more than one with rejects.
                 let ended = Told::of(settings).end(outcome);
                 ending = if ended as u8 > ending as u8 { ended } else { ending };
             }
-            Night::Entered(path) if !settings.quiet => {
-                message::note(&format!("{} is complete and in the ledger", path.display()));
+            NightNews::Entered(path) if !settings.quiet => {
+                message::note(&format!("{path} is complete and in the store"));
             }
-            Night::Entered(_) => {}
-            Night::Reported(report) => {
+            NightNews::Entered(_) => {}
+            NightNews::Reported(report) => {
                 if report::show(&report, settings.report.is_json(), None, false)? {
                     ending = Ending::Threshold;
                 }

@@ -3,7 +3,7 @@
 
 use condenser::app::{App, Destination, check_page, decode, hidden, message_at, pairs, place, reasons, write_page};
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{Behind, Run};
+use condenser::io::{Behind, Run, RunOrStore};
 use condenser::model::Conversation;
 use condenser::pipeline::bridge::Bridge;
 use condenser::report::html::pair_page;
@@ -20,10 +20,10 @@ const DEFAULT_WIDTH: usize = 120;
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<Ending> {
-    let run = Run::open(place(&args.run, &args.stores.stores())?)?;
+    let runs = RunOrStore::open(&place(&args.run, &args.stores.stores())?)?.runs_with(&args.id)?;
     if let Some(target) = &args.html {
         check_page(target, None)?;
-        let found = pairs(&run, &args.id, None, &|| app.stop().check())?;
+        let found = of_each(&runs, |run| pairs(run, &args.id, None, &|| app.stop().check()))?;
         if found.is_empty() {
             return Err(unknown(&args.id));
         }
@@ -37,14 +37,14 @@ pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<Ending> {
     let given = if is_markdown { Given::Data } else { Given::Report };
     let mut output = Destination::open(args.output.as_deref(), &|| stdout_for(given))?;
     if let Some(number) = args.mark {
-        for stretch in hidden(app, &run, &args.id, number)? {
+        for stretch in hidden(app, &runs, &args.id, number)? {
             output.write(hidden_text(&stretch, layout(args)).as_bytes())?;
         }
         output.finish()?;
         return Ok(Ending::Clean);
     }
     if args.why {
-        let found = reasons(&run, &args.id, &|| app.stop().check())?;
+        let found = of_each(&runs, |run| reasons(run, &args.id, &|| app.stop().check()))?;
         if found.is_empty() {
             return Err(unknown(&args.id));
         }
@@ -53,20 +53,25 @@ pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<Ending> {
         return Ok(Ending::Clean);
     }
     let show = if is_markdown { archives } else { beside };
-    if !show(app, &run, args, &mut output)? {
+    if !show(app, &runs, args, &mut output)? {
         return Err(unknown(&args.id));
     }
     output.finish()?;
     Ok(Ending::Clean)
 }
 
+/// What each of `runs` gives, in their order.
+fn of_each<T>(runs: &[Run], give: impl Fn(&Run) -> Result<Vec<T>>) -> Result<Vec<T>> {
+    Ok(runs.iter().map(give).collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
 fn unknown(id: &str) -> Error {
-    Error::new(ErrorKind::Input, id, "the run has no conversation with this id")
+    Error::new(ErrorKind::Input, id, "there is no conversation with this id")
 }
 
 /// Writes the conversations before and after.
-fn beside(app: &App, run: &Run, args: &ShowArgs, output: &mut Destination) -> Result<bool> {
-    let found = pairs(run, &args.id, None, &|| app.stop().check())?;
+fn beside(app: &App, runs: &[Run], args: &ShowArgs, output: &mut Destination) -> Result<bool> {
+    let found = of_each(runs, |run| pairs(run, &args.id, None, &|| app.stop().check()))?;
     let layout = layout(args);
     for pair in &found {
         let text =
@@ -84,11 +89,11 @@ fn layout(args: &ShowArgs) -> Layout {
 }
 
 /// Writes the originals that are not shown any more.
-fn archives(app: &App, run: &Run, args: &ShowArgs, output: &mut Destination) -> Result<bool> {
+fn archives(app: &App, runs: &[Run], args: &ShowArgs, output: &mut Destination) -> Result<bool> {
     let bridge = Bridge::new(1)?;
     let mut found = false;
     let mut others = Vec::new();
-    for commit in &run.commits {
+    for (run, commit) in runs.iter().flat_map(|run| run.commits.iter().map(move |commit| (run, commit))) {
         app.stop().check()?;
         for sides in run.find_sides(commit, &args.id, &bridge)? {
             app.stop().check()?;

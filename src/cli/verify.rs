@@ -1,8 +1,8 @@
 //! `condenser verify`: what was typed becomes a run and the inputs to compare it with.
 
 use condenser::app::{self, App, inputs_of, place};
-use condenser::error::Result;
-use condenser::io::Run;
+use condenser::error::{Error, Result};
+use condenser::io::RunOrStore;
 use condenser::report::numbers::counted;
 
 use super::args::VerifyArgs;
@@ -14,8 +14,15 @@ use super::progress::Notes;
 pub(crate) fn run(app: &App, args: &VerifyArgs) -> Result<Ending> {
     let stores = args.stores.stores();
     let against = inputs_of(app, &args.against, &stores, &Notes { quiet: false })?;
-    let run = Run::open(place(&args.run, &stores)?)?;
-    let outcome = app::verify(app, &run, &against, args.threads.unwrap_or(0))?;
+    let threads = args.threads.unwrap_or(0);
+    let outcome = match RunOrStore::open(&place(&args.run, &stores)?)? {
+        RunOrStore::Run(run) => app::verify(app, &run, &against, threads)?,
+        RunOrStore::Store(_) if !args.against.is_empty() => {
+            let message = "a store is verified by itself; `condenser expire` without --yes holds logs against it";
+            return Err(Error::usage("--against", message));
+        }
+        RunOrStore::Store(store) => app::verify_store(app, &store, threads)?,
+    };
     if !args.quiet {
         let (parts, records) = (counted(outcome.n_parts as u64, "part"), counted(outcome.n_records, "record"));
         message::note(&match outcome.bytes {

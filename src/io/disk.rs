@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 use tokio::io::AsyncWriteExt;
 
 use super::{failed, hash_of};
@@ -74,6 +74,13 @@ impl BlockingFile {
         Ok(Self { temp: std::io::BufWriter::with_capacity(1 << 20, temp), target: target.to_owned(), replaces: true })
     }
 
+    /// Lets go of the file for a while: of many that grow by turns few are open.
+    pub fn pause(self) -> Result<PausedFile> {
+        let Self { temp, target, replaces } = self;
+        let temp = temp.into_inner().map_err(|error| unwritten(&target, error.into_error()))?;
+        Ok(PausedFile { temp: temp.into_temp_path(), target, replaces })
+    }
+
     /// Makes the file stand under its name, on disk.
     pub fn commit(self) -> Result<()> {
         let target = self.target.clone();
@@ -96,6 +103,24 @@ impl BlockingFile {
             }
             Err(error) => Err(unwritten(&target, error)),
         }
+    }
+}
+
+/// A file in the making that is not open.
+#[derive(Debug)]
+pub struct PausedFile {
+    temp: TempPath,
+    target: PathBuf,
+    replaces: bool,
+}
+
+impl PausedFile {
+    /// Goes on at its end.
+    pub fn go_on(self) -> Result<BlockingFile> {
+        let Self { temp, target, replaces } = self;
+        let file = File::options().read(true).append(true).open(&temp).map_err(|error| unwritten(&target, error))?;
+        let temp = std::io::BufWriter::with_capacity(1 << 20, NamedTempFile::from_parts(file, temp));
+        Ok(BlockingFile { temp, target, replaces })
     }
 }
 

@@ -10,6 +10,7 @@ use super::restored_names::strip_codec;
 use super::store::{Location, Place, Stores};
 use super::walk::{PassedOver, Walk, each_once};
 use crate::error::{Error, Result};
+use crate::pipeline::KeptLog;
 
 const ENDINGS: [&str; 11] =
     ["jsonl", "ndjson", "json", "traj", "parquet", "pq", "parq", "arrow", "arrows", "feather", "ipc"];
@@ -21,9 +22,18 @@ pub struct Input {
     pub name: String,
     /// The file; `None` for stdin.
     pub file: Option<Place>,
+    /// The beginning of a log that a store holds already.
+    pub keeps: Option<KeptLog>,
+    /// The store has an earlier state of it.
+    pub comes_again: bool,
 }
 
 impl Input {
+    /// All of a file, or of stdin.
+    pub fn new(name: impl Into<String>, file: Option<Place>) -> Self {
+        Self { name: name.into(), file, keeps: None, comes_again: false }
+    }
+
     /// True for what has a name and is read once, to its end.
     #[must_use]
     pub fn is_named_pipe(&self) -> bool {
@@ -60,7 +70,7 @@ pub fn expand(
     let mut found = Listing::default();
     for argument in arguments {
         if argument == "-" {
-            found.inputs.push(Input { name: "-".to_owned(), file: None });
+            found.inputs.push(Input::new("-", None));
             continue;
         }
         let location = Location::parse(argument)?;
@@ -92,7 +102,7 @@ pub fn expand(
 }
 
 fn local(name: String, path: PathBuf) -> Input {
-    Input { name, file: Some(path.into()) }
+    Input::new(name, Some(path.into()))
 }
 
 /// The inputs that an address stands for: an object, what a pattern matches, or what lies below a folder.
@@ -102,7 +112,7 @@ fn remote(
     originals: &mut dyn FnMut(&Place) -> Result<Vec<Input>>,
 ) -> Result<Vec<Input>> {
     let location = place.location();
-    let input = |location: Location| Input { name: location.to_string(), file: Some(Place::new(stores, location)) };
+    let input = |location: Location| Input::new(location.to_string(), Some(Place::new(stores, location)));
     let usage = |message: &str| Err(Error::usage(location.to_string(), message));
     // What looks like a file is asked for first: who may read it may not be allowed to list.
     let is_file = |place: &Place| Ok::<_, Error>(!location.has_pattern() && place.exists()?);

@@ -23,7 +23,7 @@ pub(super) struct Metered {
     packed: Option<u64>,
     max_record_bytes: usize,
     /// A file that somebody may write to meanwhile, by its name: at the end of the slice it is looked at again.
-    checked: Option<(Blob, String, Slice)>,
+    checked: Option<(Blob, String, (Slice, u64))>,
 }
 
 impl Metered {
@@ -42,8 +42,8 @@ impl Metered {
         Self { raw: Some(raw), packed, max_record_bytes, ..Self::of(source) }
     }
 
-    /// Looks again at the end whether the file is as it was.
-    pub(super) fn checking(mut self, blob: Blob, name: &str, slice: Slice) -> Self {
+    /// Looks again at the end whether the file is as it was; the slice is counted from a byte of it.
+    pub(super) fn checking(mut self, blob: Blob, name: &str, slice: (Slice, u64)) -> Self {
         self.checked = Some((blob, name.to_owned(), slice));
         self
     }
@@ -87,7 +87,7 @@ impl Source for Metered {
 }
 
 /// A log may grow: what was read of it is read again when somebody has touched the file. A table does not.
-pub(super) fn check(blob: &Blob, slice: Slice, is_table: bool, digest: &SourceDigest) -> Result<()> {
+pub(super) fn check(blob: &Blob, (slice, from): (Slice, u64), is_table: bool, digest: &SourceDigest) -> Result<()> {
     match blob.change()? {
         Fate::None => return Ok(()),
         Fate::Touched if is_table => return Ok(()),
@@ -96,10 +96,10 @@ pub(super) fn check(blob: &Blob, slice: Slice, is_table: bool, digest: &SourceDi
     }
     let hash = match slice {
         Slice::Bytes { start, end } => {
-            let whole = blob.reader(RangeReader::<io::Empty>::first_byte(start)..u64::MAX);
+            let whole = blob.reader(from + RangeReader::<io::Empty>::first_byte(start)..u64::MAX);
             RangeReader::new(whole, start, end).and_then(hash_of)
         }
-        _ => hash_of(blob.reader(0..digest.bytes)),
+        _ => hash_of(blob.reader(from..from + digest.bytes)),
     };
     match hash {
         Ok(hash) if hash == digest.blake3 => Ok(()),

@@ -4,6 +4,7 @@
 mod arrow_batches;
 mod arrow_table;
 mod codec;
+mod cuts;
 mod disk;
 mod documents;
 mod encoder;
@@ -13,10 +14,10 @@ mod feed;
 mod filter;
 mod input;
 mod json_rows;
-mod ledger;
 mod line_table;
 mod lines;
 mod metered;
+mod nights;
 mod open;
 mod parquet_table;
 mod range;
@@ -36,20 +37,22 @@ mod run_writer;
 mod sessions;
 mod step_back;
 pub mod store;
+mod stored_texts;
 mod stream;
 mod through;
 mod walk;
 
 pub use codec::{Codec, open_codec};
-pub use disk::{BlockingFile, folds_case, sweep_beside, sync_folder};
+pub use cuts::PlannedSlices;
+pub use disk::{BlockingFile, PausedFile, folds_case, sweep_beside, sync_folder};
 pub use documents::{DocumentSource, is_document};
 pub use encoder::TableEncoder;
 pub use events::{EventSource, SESSION_WINDOW_BYTES, sniff_events};
 pub use filter::{FilterPart, FilterSink, OpenSidecar};
 pub use input::{Input, Listing, expand};
-pub use ledger::{Begun, LedgerEntry, Selection, Store, runs_of_store};
 pub use lines::LineSource;
-pub use open::{Inputs, PlannedSlices, open_input};
+pub use nights::{Begun, Beside, Extent, NightInputs, RunOrStore, Selection, Store, Stretches, Version};
+pub use open::{Inputs, open_input};
 pub use restored_names::{restored_name, restored_names};
 pub use retry::Rejects;
 pub use row_files::{restored_table_name, sniff_table};
@@ -59,6 +62,7 @@ pub use run_lock::{Waits, sweep_locks};
 pub use run_reader::Run;
 pub use run_so_far::RunSoFar;
 pub use run_writer::{PartWriter, RunWriter};
+pub use stored_texts::StoredTexts;
 pub use through::Through;
 pub use walk::{PassedOver, Why};
 
@@ -66,7 +70,7 @@ use std::io::Read;
 
 use crate::error::Error;
 
-/// The ledger of a store of runs; a directory that holds one is no run.
+/// The ledger of a store of the first version; a directory that holds one is no run.
 const LEDGER: &str = "ledger.jsonl";
 
 /// An error of a file.

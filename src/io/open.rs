@@ -6,26 +6,18 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::codec::{Codec, open_codec};
+use super::cuts::{HEAD_BYTES, PlannedSlices, is_small, look_at, may_share};
 use super::metered::{Metered, Raw, RawReader, check, stored};
 use super::range::RangeReader;
-use super::row_files::{MAGIC_BYTES, named_table, open_table, open_table_stream, row_groups, sniff_table};
-use super::store::{Blob, Place, mark_of, store_error};
+use super::row_files::{MAGIC_BYTES, named_table, open_table, open_table_stream, sniff_table};
+use super::store::{Blob, Place, store_error};
 use super::stream::Stream;
 use super::{DocumentSource, EventSource, Input, LineSource, failed, is_document, sniff_events};
 use crate::error::{Error, Result};
-use crate::model::ShapeName;
-use crate::pipeline::{
-    BatchOptions, Container, Corpus, PlannedInput, Slice, Source, SourceDigest, TableOptions, is_of_run,
-};
+use crate::pipeline::{BatchOptions, Corpus, PlannedInput, Slice, Source, SourceDigest, TableOptions};
 
 /// One read of a file: large enough that the calls do not count.
 const READ_BYTES: usize = 256 << 10;
-/// So much of a file tells what it holds.
-const HEAD_BYTES: usize = 64 << 10;
-
-/// What a part costs by itself does not count beside a file that is larger.
-const MAX_SMALL_BYTES: u64 = 1 << 20;
-
 /// The inputs of a job.
 #[derive(Debug)]
 pub struct Inputs {
@@ -107,9 +99,6 @@ impl Inputs {
     }
 }
 
-/// An input with its slices.
-pub type PlannedSlices = (PlannedInput, Vec<Slice>);
-
 impl Corpus for Inputs {
     fn open(&self, index: usize, planned: &PlannedInput, slice: &Slice) -> Result<Box<dyn Source>> {
         let input = self
@@ -118,81 +107,6 @@ impl Corpus for Inputs {
             .ok_or_else(|| Error::internal(&planned.source, "the plan names an input that is not there"))?;
         open_slice(input, (Some(planned), &self.piped), slice, self.options, &self.tables)
     }
-}
-
-fn look_at(input: &Input, split_bytes: u64, forced: Option<ShapeName>) -> Result<PlannedSlices> {
-    let source = input.name.clone();
-    let endless = |source| Ok((PlannedInput { source, bytes: None, mark: None }, vec![Slice::Whole]));
-    let Some(file) = &input.file else { return endless(source) };
-    if let Some(path) = file.as_local() {
-        let Ok(metadata) = std::fs::metadata(path) else {
-            // Gone or out of reach since it was listed. Who opens it says so; the other inputs go on.
-            return Ok((PlannedInput { source, bytes: Some(0), mark: None }, vec![Slice::Whole]));
-        };
-        if metadata.is_dir() {
-            return Err(Error::input(&input.name, "is a directory; its files are the inputs"));
-        }
-        if !metadata.is_file() {
-            // A pipe has no size and is read once, to its end.
-            return endless(source);
-        }
-        if std::fs::File::open(path).is_err() {
-            let mark = Some(mark_of(&metadata));
-            return Ok((PlannedInput { source, bytes: Some(metadata.len()), mark }, vec![Slice::Whole]));
-        }
-    }
-    let blob = file.open()?;
-    let mark = Some(blob.mark().to_owned());
-    let Some(bytes) = blob.bytes() else {
-        // A web server that does not tell the length.
-        return Ok((PlannedInput { source, bytes: None, mark }, vec![Slice::Whole]));
-    };
-    let planned = PlannedInput { source, bytes: Some(bytes), mark };
-    if bytes <= split_bytes || !blob.gives_ranges() {
-        return Ok((planned, vec![Slice::Whole]));
-    }
-    let head = blob.read_range(0..bytes.min(HEAD_BYTES as u64))?;
-    let slices = match sniff_table(&head) {
-        Some(Container::Parquet) => row_group_slices(&input.name, &blob, split_bytes),
-        None if is_plain_lines(&head, forced) => Slice::ranges(bytes, split_bytes),
-        _ => vec![Slice::Whole],
-    };
-    Ok((planned, slices))
-}
-
-/// True for a small file of lines, whatever they are: what is a table has columns of its own, what an earlier run wrote is
-/// found there part by part, and what cannot be read must not keep others from being read.
-fn may_share(input: &Input, planned: &PlannedInput) -> bool {
-    if !is_small(planned) || named_table(Path::new(&input.name)).is_some() || is_of_run(&input.name) {
-        return false;
-    }
-    // Of what is in a store the name must do: a request for each object would cost more than it helps.
-    let Some(path) = input.file.as_ref().and_then(Place::as_local) else { return input.file.is_some() };
-    let mut head = Vec::with_capacity(MAGIC_BYTES);
-    let read = std::fs::File::open(path).and_then(|file| file.take(MAGIC_BYTES as u64).read_to_end(&mut head));
-    read.is_ok() && sniff_table(&head).is_none()
-}
-
-/// Row groups that follow each other, with at least `split_bytes` in each slice but the last. A damaged file is left
-/// whole: whoever opens it says what is wrong.
-fn row_group_slices(name: &str, blob: &Blob, split_bytes: u64) -> Vec<Slice> {
-    let groups = row_groups(name, blob).unwrap_or_default();
-    let (mut slices, mut n_bytes, mut row) = (Vec::new(), 0, 0);
-    let (mut start, mut first_row) = (0, 0);
-    for (end, (n_rows, bytes)) in (1..).zip(&groups) {
-        n_bytes += bytes;
-        row += n_rows;
-        if n_bytes >= split_bytes || end == groups.len() as u64 {
-            slices.push(Slice::RowGroups { start, end, first_row });
-            (start, first_row, n_bytes) = (end, row, 0);
-        }
-    }
-    if slices.len() < 2 { vec![Slice::Whole] } else { slices }
-}
-
-/// True for a file of JSON lines that is not compressed: a reader may start at any line.
-fn is_plain_lines(head: &[u8], forced: Option<ShapeName>) -> bool {
-    Codec::sniff(head) == Codec::Plain && !is_document(head) && sniff_events(head, forced).is_none()
 }
 
 /// Opens a slice of an input as it is now.
@@ -258,20 +172,15 @@ fn open_bytes(
     })
 }
 
-/// True for a file that may stand with others in a part. It is read when it is opened, so that what is wrong with it is told before
-/// anything of it is worked on.
-fn is_small(planned: &PlannedInput) -> bool {
-    planned.bytes.is_some_and(|bytes| bytes <= MAX_SMALL_BYTES) && planned.mark.is_some()
-}
-
 /// All of a small file, as it is at one time.
-fn read_small(input: &Input, blob: &Blob, mut reader: Box<dyn Read + Send>) -> Result<Vec<u8>> {
+fn read_small(input: &Input, blob: &Blob, from: u64, mut reader: Box<dyn Read + Send>) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let cannot = |error| store_error(&error).unwrap_or_else(|| failed(&input.name, "cannot be read", error));
     reader.read_to_end(&mut bytes).map_err(cannot)?;
     if is_local(input) {
         let digest = SourceDigest::of_stream(bytes.len() as u64, blake3::Hasher::new().update(&bytes), None);
-        check(blob, Slice::Whole, false, &digest).map_err(|error| Error { place: input.name.clone(), ..error })?;
+        check(blob, (Slice::Whole, from), false, &digest)
+            .map_err(|error| Error { place: input.name.clone(), ..error })?;
     }
     Ok(bytes)
 }
@@ -305,14 +214,16 @@ fn open_slice(
     tables: &TableOptions,
 ) -> Result<Box<dyn Source>> {
     let blob = open_file(input, planned)?;
-    let table = blob.as_ref().map(|blob| open_if_table(input, blob, slice, options, tables)).transpose()?.flatten();
+    let kept = planned.and_then(|planned| planned.keeps.as_ref());
+    let unkept = blob.as_ref().filter(|_| kept.is_none());
+    let table = unkept.map(|blob| open_if_table(input, blob, slice, options, tables)).transpose()?.flatten();
     let is_held = table.is_none() && *slice == Slice::Whole && planned.is_some_and(is_small);
     let source = match table {
         Some(table) => Metered::of(table),
         None => open_stream(input, blob.as_ref(), (planned, piped), slice, options, tables)?,
     };
     Ok(Box::new(match blob.filter(|_| planned.is_some() && is_local(input) && !is_held) {
-        Some(blob) => source.checking(blob, &input.name, *slice),
+        Some(blob) => source.checking(blob, &input.name, (*slice, kept.map_or(0, |kept| kept.stored_bytes))),
         None => source,
     }))
 }
@@ -330,31 +241,40 @@ fn open_stream(
         let failure = raw.lock().unwrap_or_else(PoisonError::into_inner).failure.take();
         failure.unwrap_or_else(|| failed(&input.name, "cannot be read", error))
     };
+    let kept = how.0.and_then(|planned| planned.keeps.as_ref());
+    let (from, n_kept) = kept.map_or((0, 0), |kept| (kept.stored_bytes, kept.bytes));
     if let (Some(_), &Slice::Bytes { start, end }) = (&input.file, slice) {
-        let first = RangeReader::<io::Empty>::first_byte(start);
+        let first = from + RangeReader::<io::Empty>::first_byte(start);
         let file = BufReader::with_capacity(READ_BYTES, open_bytes(input, blob, how, first)?);
         let raw = Raw::new(&input.name, Box::new(file), None);
         let range = RangeReader::new(RawReader(raw.clone()), start, end).map_err(|error| cannot_read(&raw, error))?;
-        let first = range.first_line();
-        let lines = LineSource::new(&input.name, Box::new(range), options).starting_at(first, slice.first_row());
+        let first = from + range.first_line();
+        let lines =
+            LineSource::new(&input.name, Box::new(range), options).starting_at(first, n_kept + slice.first_row());
         return Ok(Metered::over(raw, Box::new(lines), None, options.max_record_bytes));
     }
-    let mut bytes = open_bytes(input, blob, how, 0)?;
+    let mut bytes = open_bytes(input, blob, how, from)?;
     if let (Some(blob), true) = (blob, how.0.is_some_and(is_small)) {
-        bytes = Box::new(io::Cursor::new(read_small(input, blob, bytes)?));
+        bytes = Box::new(io::Cursor::new(read_small(input, blob, from, bytes)?));
     }
     let raw = Raw::new(&input.name, bytes, Some(blake3::Hasher::new()));
     let mut reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
     let first = io::BufRead::fill_buf(&mut reader).map_err(|error| cannot_read(&raw, error))?;
-    if let Some(container) = sniff_table(first) {
+    if let Some(container) = sniff_table(first).filter(|_| kept.is_none()) {
         return open_table_stream(&input.name, Box::new(reader), container, options, tables).map(Metered::of);
     }
-    if named_table(Path::new(&input.name)).is_some() {
+    if named_table(Path::new(&input.name)).is_some() && kept.is_none() {
         let message = "the file is named like a table, but begins neither as Parquet nor as Arrow IPC: it is damaged, \
                        empty or something else; fetch or write it again, or name it as what it is";
         return Err(Error::input(&input.name, message));
     }
-    let (codec, stream) = open_codec(reader).map_err(|error| cannot_read(&raw, error))?;
+    let (codec, mut stream) = match kept {
+        // The rest of lines, whatever it begins with.
+        Some(_) if from > 0 => (Codec::Plain, Box::new(reader) as Box<dyn Read + Send>),
+        _ => open_codec(reader).map_err(|error| cannot_read(&raw, error))?,
+    };
+    // What is damaged there is met again behind it.
+    drop(io::copy(&mut stream.by_ref().take(n_kept - from), &mut io::sink()));
     let stored = (codec != Codec::Plain).then(|| stored(raw.clone(), input.name.clone()));
     if codec == Codec::Plain {
         // The stored bytes are the stream, which is hashed anyway.
@@ -363,7 +283,9 @@ fn open_stream(
     let (head, stream) = peek(stream);
     let stream = Stream::new(&input.name, stream, options).stored(stored);
     // Cut as its content asks for.
-    let source: Box<dyn Source> = if let Some(shape) = sniff_events(&head, tables.shape) {
+    let source: Box<dyn Source> = if kept.is_some() {
+        Box::new(LineSource::of(stream).starting_at(n_kept, n_kept))
+    } else if let Some(shape) = sniff_events(&head, tables.shape) {
         Box::new(EventSource::of(stream, shape))
     } else if is_document(&head) {
         Box::new(DocumentSource::of(stream))

@@ -39,7 +39,7 @@ impl Rejects {
             let Some(file) = file_of(commit) else { continue };
             parts.push(part);
             let source = run.place().join(&file.path).to_string();
-            let input = PlannedInput { source, bytes: Some(file.bytes), mark: Some(file.blake3.clone()) };
+            let input = PlannedInput::new(source, Some(file.bytes), Some(file.blake3.clone()));
             planned.push((input, vec![Slice::Whole]));
         }
         if parts.is_empty() {

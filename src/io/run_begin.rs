@@ -1,7 +1,7 @@
 //! How a run begins, or goes on: which job it belongs to, who may write to it, and what is committed already. Knows the
 //! plan and the locks of a run, not its tables.
 
-use super::run_documents::{MANIFEST, PLAN, holds_run, is_begun, plan_at, read_commits};
+use super::run_documents::{MANIFEST, NIGHTS, PLAN, holds_run, is_begun, plan_at, read_commits};
 use super::run_lock::{LOCKS, RunLock, Waits};
 use super::store::Place;
 use super::{LEDGER, failed};
@@ -122,7 +122,7 @@ fn check_writable(root: &Place) -> Result<()> {
     if root.location().is_web() {
         return Err(usage(root, "a web server is only read; write to a local path, s3://, gs:// or az://"));
     }
-    if root.join(LEDGER).exists()? {
+    if root.join(LEDGER).exists()? || !root.join(NIGHTS).names()?.is_empty() {
         return Err(usage(
             root,
             "this is a store of nights; name another directory, or give the job kind = \"compaction\"",

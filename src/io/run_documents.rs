@@ -19,6 +19,9 @@ pub(crate) const COMMITS: &str = "commits";
 /// The folder of what calls of the job took; the only place with times of a clock.
 pub(crate) const TIMINGS: &str = "timings";
 
+/// The folder of the documents of a store.
+pub(crate) const NIGHTS: &str = "nights";
+
 /// So many commits are in memory when they are compared.
 const COMMITS_AT_ONCE: usize = 256;
 

@@ -2,11 +2,12 @@
 //! filters, page indexes and the frames that commits name keep the rest unread. Knows the layout of the directory, not
 //! how records are put together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::Read;
 use std::ops::Range;
 
-use arrow::array::{Array, AsArray};
+use arrow::array::{Array, AsArray, BooleanArray};
+use arrow::compute::filter_record_batch;
 use arrow::datatypes::{SchemaRef, UInt64Type};
 use arrow::json::LineDelimitedWriter;
 use arrow::record_batch::RecordBatch;
@@ -24,10 +25,10 @@ use super::{failed, hash_of};
 use crate::error::{Error, Result};
 use crate::model::{ListedViews, PartView};
 use crate::pipeline::bridge::{Bridge, guard};
-use crate::pipeline::tables::{count_column, numbers_at, numbers_column, text_at, text_column};
+use crate::pipeline::tables::{count_column, numbers_at, numbers_column, text_at, text_column, with_views};
 use crate::pipeline::{
-    Borders, Commit, ConversationFormat, PartReaders, Piece, RestoredSlice, Restorer, TableInput, TableName,
-    TableReader, label,
+    Borders, Commit, ConversationFormat, PartReaders, Piece, RestoredSlice, Restorer, StoredRow, TableInput, TableName,
+    TableReader, VerbatimCursor, label,
 };
 
 /// What is behind a conversation of the run.
@@ -136,6 +137,28 @@ impl Run {
     /// Restores the conversations with this id, without reading the rest where the format allows it; `None` when the part
     /// has none.
     pub fn find(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Restorer>> {
+        let Some(restorer) = self.find_bare(commit, id, bridge)? else { return Ok(None) };
+        Ok(Some(restorer.with_nights(self.nights(commit, Some(id), bridge)?)))
+    }
+
+    /// Rows of a table without those about records that a later night goes on from.
+    fn current(&self, commit: &Commit, reader: Box<dyn TableReader>) -> Box<dyn TableReader> {
+        let Some(superseded) = self.superseded.get(&commit.part) else { return reader };
+        let borders = Borders::of(commit);
+        Box::new(Current { reader, gone: superseded.iter().map(|&row| borders.in_input(row)).collect() })
+    }
+
+    /// The running numbers of the records with this id, each with the records that it goes on from.
+    pub(super) fn rows_with(&self, commit: &Commit, id: &str) -> Result<Vec<(u64, Vec<StoredRow>)>> {
+        guarded(commit, || {
+            let Some(found) = self.wanted_conversations(commit, &wanted(id))? else { return Ok(Vec::new()) };
+            let mut again = self.again(commit, &wanted(id))?;
+            Ok(found.rows.into_iter().map(|row| (row, again.remove(&row).unwrap_or_default())).collect())
+        })
+    }
+
+    /// The same, of records that come again what the run itself holds.
+    pub(super) fn find_bare(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Restorer>> {
         // The files are not hashed first: that would read everything. Damage shows in the record's checksum.
         self.check_originals()?;
         guarded(commit, || {
@@ -143,9 +166,9 @@ impl Run {
             let Some(found) = self.wanted_conversations(commit, &wanted)? else { return Ok(None) };
             let readers = PartReaders {
                 conversations: found.reader,
-                verbatim: self.table(commit, TableName::Verbatim, &wanted)?,
+                verbatim: self.current(commit, self.table(commit, TableName::Verbatim, &wanted)?),
                 rejects: Box::new(std::iter::empty()),
-                metrics: Some(self.table(commit, TableName::Metrics, &wanted)?),
+                metrics: Some(self.current(commit, self.table(commit, TableName::Metrics, &wanted)?)),
             };
             let place = place_of(commit);
             let restorer = match (&commit.table, found.held) {
@@ -158,13 +181,12 @@ impl Run {
 
     /// The conversations with this id as the run shows them, each as one line of JSON: a record of its own shape, or
     /// the row of the conversations table.
-    pub fn find_compressed(&self, commit: &Commit, id: &str) -> Result<Vec<String>> {
+    pub fn find_compressed(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Vec<String>> {
         self.check_originals()?;
         guarded(commit, || {
-            let Some(found) = self.wanted_conversations(commit, &wanted(id))? else { return Ok(Vec::new()) };
-            self.check_shown(commit)?;
-            let (mut table, mut lines) = (found.reader, Vec::new());
-            while let Some(rows) = table.next_rows()? {
+            let Some(mut found) = self.shown_conversations(commit, id, bridge)? else { return Ok(Vec::new()) };
+            let mut lines = Vec::new();
+            while let Some(rows) = found.reader.next_rows()? {
                 match rows.column_by_name("record").filter(|_| commit.table.is_none()) {
                     Some(records) => lines.extend(records.as_string::<i64>().iter().flatten().map(str::to_owned)),
                     None => lines.extend(json_lines(commit, &rows)?),
@@ -183,7 +205,11 @@ impl Run {
         }
         let originals = self.find_originals(commit, id, bridge)?;
         let (shown, mut replaced, mut decisions) = guarded(commit, || {
-            Ok((self.find_shown(commit, id)?, self.find_replaced(commit, id)?, self.find_decisions(commit, id)?))
+            Ok((
+                self.find_shown(commit, id, bridge)?,
+                self.find_replaced(commit, id)?,
+                self.find_decisions(commit, id)?,
+            ))
         })?;
         if originals.len() != metrics.len() || shown.len() != metrics.len() {
             let message = format!("the tables do not agree on how many conversations are called {id}");
@@ -209,7 +235,7 @@ impl Run {
 
     /// The rows of a table of our own that are about the conversation, as objects without nulls.
     fn found<T: DeserializeOwned>(&self, commit: &Commit, table: TableName, id: &str) -> Result<Vec<T>> {
-        let (mut table, mut found) = (self.table(commit, table, &wanted(id))?, Vec::new());
+        let (mut table, mut found) = (self.current(commit, self.table(commit, table, &wanted(id))?), Vec::new());
         while let Some(rows) = table.next_rows()? {
             for line in json_lines(commit, &rows)? {
                 found.push(serde_json::from_str(&line).map_err(|error| lacking(commit).because(error))?);
@@ -221,7 +247,8 @@ impl Run {
     /// The messages that something else stands for and the views of them, by rows of the source.
     fn find_replaced(&self, commit: &Commit, id: &str) -> Result<ByRow<Behind>> {
         let mut found: ByRow<Behind> = BTreeMap::new();
-        let (mut table, mut next_mark) = (self.table(commit, TableName::Verbatim, &wanted(id))?, 1);
+        let table = self.table(commit, TableName::Verbatim, &wanted(id))?;
+        let (mut table, mut next_mark) = (self.current(commit, table), 1);
         while let Some(rows) = table.next_rows()? {
             let (sources, source_rows) = (text_column(&rows, "source")?, count_column(&rows, "source_row")?);
             let (indexes, positions) = (count_column(&rows, "message_index")?, count_column(&rows, "position")?);
@@ -283,9 +310,8 @@ impl Run {
         Ok(originals)
     }
 
-    fn find_shown(&self, commit: &Commit, id: &str) -> Result<Vec<Shown>> {
-        let Some(mut found) = self.wanted_conversations(commit, &wanted(id))? else { return Ok(Vec::new()) };
-        self.check_shown(commit)?;
+    fn find_shown(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Vec<Shown>> {
+        let Some(mut found) = self.shown_conversations(commit, id, bridge)? else { return Ok(Vec::new()) };
         let mut shown = Vec::new();
         while let Some(batch) = found.reader.next_rows()? {
             if let Some(table) = &commit.table {
@@ -301,6 +327,31 @@ impl Run {
             }
         }
         Ok(shown)
+    }
+
+    /// The conversations with this id as the run shows them, those that came again too.
+    fn shown_conversations(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Conversations>> {
+        let Some(found) = self.wanted_conversations(commit, &wanted(id))? else { return Ok(None) };
+        self.check_shown(commit)?;
+        if commit.rests_on.is_empty() {
+            return Ok(Some(found));
+        }
+        let mut records = BTreeMap::new();
+        if let Some(mut restorer) = self.find(commit, id, bridge)? {
+            while let Some(texts) = restorer.next_texts(true)? {
+                records.extend(texts);
+            }
+        }
+        let table = self.table(commit, TableName::Verbatim, &wanted(id))?;
+        let mut verbatim = VerbatimCursor::new(table).across(&Borders::of(commit));
+        let mut views = Vec::with_capacity(found.rows.len());
+        for row in &found.rows {
+            let entries = verbatim.take(*row)?;
+            let view = entries.read().and_then(|entry| entry.shown(records.get(row).map_or("", String::as_str)));
+            views.push(view.map_err(|message| Error::verification(place_of(commit), message))?);
+        }
+        let reader = Box::new(Viewed { reader: found.reader, views: views.into() });
+        Ok(Some(Conversations { reader, ..found }))
     }
 
     /// Refuses a damaged table of what is shown: no hash of a row says what stands in it, and pages have no checksum. Frames of
@@ -333,7 +384,10 @@ impl Run {
                 let foreign = self.foreign(commit, Some(&self.ordinals(commit, table, &rows)?))?;
                 Conversations { reader: foreign.reader, held: Some(foreign.held), rows }
             }
-            None if columns => Conversations { reader: self.table(commit, names, wanted)?, held: None, rows },
+            None if columns => {
+                let reader = self.current(commit, self.table(commit, names, wanted)?);
+                Conversations { reader, held: None, rows }
+            }
             None => Conversations { reader: self.records_at(commit, &found)?, held: None, rows },
         }))
     }
@@ -361,7 +415,7 @@ impl Run {
             ConversationFormat::Jsonl => self.table(commit, table, &WantedRows::All)?,
         };
         let mut reader = Borders::of(commit).numbered(reader);
-        let mut ordinal = 0;
+        let (mut ordinal, superseded) = (0, self.superseded.get(&commit.part));
         while let Some(batch) = reader.next_rows()? {
             let (Some(ids), Some(source_rows)) = (
                 batch.column_by_name("conversation_id").and_then(|column| column.as_string_opt::<i64>()),
@@ -370,7 +424,8 @@ impl Run {
                 return Err(Error::verification(place_of(commit), "the table has no conversation ids"));
             };
             for (id, row) in ids.iter().zip(source_rows.values()) {
-                if matches!(wanted, WantedRows::Text(_, wanted) if id == Some(wanted)) {
+                let is_wanted = matches!(wanted, WantedRows::Text(_, wanted) if id == Some(wanted));
+                if is_wanted && superseded.is_none_or(|rows| !rows.contains(row)) {
                     rows.push((ordinal, *row));
                 }
                 ordinal += 1;
@@ -406,7 +461,43 @@ impl Run {
     }
 }
 
-fn wanted(id: &str) -> WantedRows {
+/// Rows of a table about other records than those that are gone: each by its source, where several share the part, and its number
+/// in that.
+struct Current {
+    reader: Box<dyn TableReader>,
+    gone: BTreeSet<(Option<String>, u64)>,
+}
+
+impl TableReader for Current {
+    fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(batch) = self.reader.next_rows()? else { return Ok(None) };
+        let (sources, rows) = (text_column(&batch, "source")?, count_column(&batch, "source_row")?);
+        let is_gone = |at: usize| {
+            let row = rows.value(at);
+            self.gone.contains(&(None, row)) || self.gone.contains(&(Some(sources.value(at).to_owned()), row))
+        };
+        let stays: BooleanArray = (0..batch.num_rows()).map(|at| Some(!is_gone(at))).collect();
+        let rest = filter_record_batch(&batch, &stays);
+        rest.map(Some).map_err(|error| Error::internal("", "rows cannot be left out").because(error))
+    }
+}
+
+/// Conversations, those of which only a view is told put together.
+struct Viewed {
+    reader: Box<dyn TableReader>,
+    /// Of each row that comes.
+    views: VecDeque<Option<String>>,
+}
+
+impl TableReader for Viewed {
+    fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(batch) = self.reader.next_rows()? else { return Ok(None) };
+        let views: Vec<_> = self.views.drain(..batch.num_rows().min(self.views.len())).collect();
+        with_views(&batch, &views).map(Some)
+    }
+}
+
+pub(super) fn wanted(id: &str) -> WantedRows {
     WantedRows::Text("conversation_id", label(id).into_owned())
 }
 

@@ -1,7 +1,9 @@
 //! Reads a run directory: checks every promise of its manifest and commits, and opens the tables of a part. Knows
 //! the layout of the directory, not how records are put together.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 
@@ -9,15 +11,15 @@ use super::LEDGER;
 use super::arrow_table::{ArrowTable, SomeRows};
 use super::line_table::{LineTable, open_stream};
 use super::parquet_table::{ForeignTable, ParquetTable, WantedRows};
-use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, is_begun, missing, plan_bytes, read};
+use super::run_documents::{COMMITS, MANIFEST, NIGHTS, PLAN, TIMINGS, is_begun, missing, plan_bytes, read};
 use super::run_names::{open_commit, open_manifest};
 use super::run_writer::{REJECTS, schema_of};
 use super::store::{Blob, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Borders, Commit, ConversationFormat, InputEntry, Manifest, Merge, PartReaders, RejectRow, Restorer, TableFile,
-    TableName, TableReader, Tally, Timings,
+    Borders, Commit, ConversationFormat, EarlierNights, InputEntry, Manifest, Merge, PartReaders, RejectRow, Restorer,
+    TableFile, TableName, TableReader, Tally, Timings,
 };
 
 const READ_BYTES: usize = 1 << 20;
@@ -34,6 +36,8 @@ pub struct Run {
     pub commits: Vec<Commit>,
     /// Bytes of its manifest and its commits.
     documents: [u64; 2],
+    /// By part, the records that a later night of its store goes on from: they are not found.
+    pub(super) superseded: BTreeMap<usize, BTreeSet<u64>>,
 }
 
 impl Run {
@@ -53,7 +57,7 @@ impl Run {
         let path = root.join(MANIFEST);
         let Some(manifest) = path.read_all()? else {
             let begun = is_begun(&root)? || !root.join(COMMITS).names()?.is_empty();
-            let is_store = !begun && root.join(LEDGER).exists()?;
+            let is_store = !begun && (root.join(LEDGER).exists()? || !root.join(NIGHTS).names()?.is_empty());
             return Err(if begun {
                 Error::new(ErrorKind::Unfinished, place, "the run is not complete: it has no manifest.json").hinting(
                     "the command that began it goes on with it; after --shard on all machines: condenser finish RUN",
@@ -80,7 +84,7 @@ impl Run {
                 commits.push(commit);
             }
         }
-        Ok(Self { root, manifest, commits, documents })
+        Ok(Self { root, manifest, commits, documents, superseded: BTreeMap::new() })
     }
 
     /// What it read and wrote, every file of it counted; why records were rejected only as far as its commits still hold
@@ -222,6 +226,17 @@ impl Run {
 
     /// Restores a part; with `checksums` every record is compared with the metrics table.
     pub fn restorer(&self, commit: &Commit, bridge: &Bridge, checksums: bool) -> Result<Restorer> {
+        self.restorer_on(commit, bridge, checksums, self.nights(commit, None, bridge)?)
+    }
+
+    /// The same on what earlier `nights` of the store hold.
+    pub(super) fn restorer_on(
+        &self,
+        commit: &Commit,
+        bridge: &Bridge,
+        checksums: bool,
+        nights: Option<Arc<dyn EarlierNights>>,
+    ) -> Result<Restorer> {
         self.check_originals()?;
         let with = |conversations| -> Result<PartReaders> {
             Ok(PartReaders {
@@ -236,7 +251,7 @@ impl Run {
             return Ok(Restorer::rows(with(rows.reader)?, table.clone(), rows.held, place_of(commit)));
         }
         let readers = with(self.table(commit, TableName::Conversations, &WantedRows::All)?)?;
-        Ok(lines(readers, bridge, commit))
+        Ok(lines(readers, bridge, commit).with_nights(nights))
     }
 
     /// The schema of the table that was read for a part.
@@ -327,7 +342,7 @@ fn commit_of(input: &InputEntry, bytes: &[u8], place: &str) -> Result<Commit> {
 /// Restores the lines of a part from its tables.
 pub(super) fn lines(readers: PartReaders, bridge: &Bridge, commit: &Commit) -> Restorer {
     let restorer = Restorer::lines(readers, bridge.clone(), place_of(commit));
-    restorer.starting_at(commit.split.first_row()).across(Borders::of(commit))
+    restorer.starting_at(commit.first_row + commit.split.first_row()).across(Borders::of(commit))
 }
 
 pub(super) fn place_of(commit: &Commit) -> String {

@@ -3,6 +3,7 @@
 
 use arrow::record_batch::RecordBatch;
 
+use super::again::Again;
 use super::make_up::MakeUp;
 use super::record::Product;
 use super::sketch::{Contents, Sketch};
@@ -84,6 +85,22 @@ impl<'t> Accumulator<'t> {
             next_mark = PartView::next_mark(row.views, next_mark);
             self.out.proof.originals += 1;
         }
+    }
+
+    /// Puts a record that comes again into the sidecar: what is new of it, what is shown, and what is said of its `messages`.
+    pub(crate) fn again<'o>(
+        &mut self,
+        place: RowPlace<'_>,
+        again: &Again<'_>,
+        messages: impl Iterator<Item = OriginalRow<'o>>,
+    ) {
+        let Again { rows, original, view } = again;
+        for (kind, text, rows) in [(Kind::Again, original, *rows), (Kind::View, view, &[])] {
+            let row = OriginalRow { pieces: text.pieces.as_deref(), rows, ..OriginalRow::default() };
+            self.verbatim.push(place, kind, row, &text.rest);
+        }
+        self.out.rests_on.extend(rows.iter().map(|row| row.run.clone()));
+        self.originals(place, None, None, None, messages.map(|row| (row, "")));
     }
 
     /// Takes a record out, or a further piece of one that was taken out, which counts no more.

@@ -52,6 +52,14 @@ impl Default for Compression {
 impl Compression {
     /// The level of Zstandard that is taken when none is named.
     pub(crate) const ZSTD: u8 = 3;
+    /// The same for a store of nights, which is written once and kept for long.
+    const KEPT_ZSTD: u8 = 9;
+
+    /// How a job of this kind writes when nothing is said about it.
+    pub(crate) fn of(kind: JobKind, format: ConversationFormat) -> Self {
+        let is_kept = kind == JobKind::Compaction && format != ConversationFormat::Arrow;
+        if is_kept { Self::Zstd(Self::KEPT_ZSTD) } else { Self::default() }
+    }
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
     pub(crate) fn is_default(&self) -> bool {

@@ -184,6 +184,9 @@ pub struct PackedInput {
     pub input: SourceDigest,
     /// What was counted of it.
     pub totals: Totals,
+    /// The number of its first record, where its beginning was not read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub first_row: u64,
 }
 
 /// One of several inputs that share a part, which could not be read.
@@ -223,6 +226,9 @@ pub struct Commit {
     pub source: String,
     /// The slice of the source: `whole`, `bytes A..B` (the lines that begin there) or `row groups A..B from row R`.
     pub split: Slice,
+    /// What the numbers of records begin with, where the beginning of the source was not read: that number of bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub first_row: u64,
     /// Where several inputs share the part: what was read of them, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub packed: Vec<PackedInput>,
@@ -238,6 +244,9 @@ pub struct Commit {
     pub table: Option<TableInput>,
     /// Records of the source, rejected ones included.
     pub records: u64,
+    /// The runs of the store without which the part does not restore, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rests_on: Vec<String>,
     /// What was counted.
     pub totals: Totals,
     /// What was proven.
@@ -258,7 +267,7 @@ impl Commit {
     /// The input at `index` of them.
     pub fn input_at(&self, index: usize) -> ReadInput<'_> {
         match self.packed.get(index) {
-            Some(PackedInput { source, input, totals }) => ReadInput { source, input, totals },
+            Some(PackedInput { source, input, totals, .. }) => ReadInput { source, input, totals },
             None => ReadInput { source: &self.source, input: &self.input, totals: &self.totals },
         }
     }

@@ -179,7 +179,7 @@ fn check_sizes(plan: &RunPlan, n_read: &[u64], missing: &[bool]) -> Result<()> {
     let inputs = plan.parts.iter().filter(in_bytes).flat_map(PlannedPart::inputs);
     for index in inputs.filter(|&index| !missing[index]) {
         let (Some(input), Some(&n_read)) = (plan.inputs.get(index), n_read.get(index)) else { continue };
-        if let Some(planned) = input.bytes.filter(|&planned| planned != n_read) {
+        if let Some(planned) = input.bytes_to_read().filter(|&planned| planned != n_read) {
             let message = format!("{planned} bytes were there when the job began, but {n_read} were read");
             return Err(Error::input(&input.source, message));
         }
@@ -221,21 +221,25 @@ async fn one_part<S: Sink>(
         return Err(Failure::Source(Error::usage(name, message)));
     }
     let most = |input: &PlannedInput| match planned.slice {
-        Slice::Whole => input.bytes,
+        Slice::Whole => input.bytes_to_read(),
         Slice::Bytes { start, end } => Some(end - start),
         Slice::RowGroups { .. } => None,
     };
     let named = inputs.iter().map(|input| Named { name: input.source.as_str().into(), most: most(input) }).collect();
-    let reading = Reading { inputs: named, sources };
+    let asked = corpus.clone();
+    let earlier = Bridge::run_blocking("store", move || asked.earlier(planned.inputs())).await;
+    let earlier = earlier.map_err(failure_of_source)?;
+    let reading = Reading { inputs: named, sources, earlier };
     let mut open = sink.begin(part, &name, schema).await?;
     let done = run_part(context, shared, reading, &mut open).await?;
     check_share(context.max_rejects, &done, &told)?;
     let (mut packed, mut failed) = (Vec::with_capacity(inputs.len()), Vec::new());
-    for ((input, read), counted) in inputs.iter().zip(done.read).zip(&done.counted) {
-        let source = input.source.clone();
+    for ((planned_input, read), counted) in inputs.iter().zip(done.read).zip(&done.counted) {
+        let source = planned_input.source.clone();
         match read.map_err(failure_of_source) {
             Ok(input) if input.stream_bytes == counted.proven_bytes => {
-                packed.push(PackedInput { source, input, totals: counted.totals });
+                let first_row = planned_input.keeps.as_ref().map_or(0, |kept| kept.bytes);
+                packed.push(PackedInput { source, input, totals: counted.totals, first_row });
             }
             Ok(SourceDigest { stream_bytes, .. }) => {
                 let message = format!("{stream_bytes} bytes were read, but {} were proven", counted.proven_bytes);
@@ -256,12 +260,14 @@ async fn one_part<S: Sink>(
         part,
         source: first.source.clone(),
         split: planned.slice,
+        first_row: if planned.n_inputs > 1 { 0 } else { first.first_row },
         format: context.options.format,
         records: done.totals.conversations + done.totals.rejects,
         input: SourceDigest::of_all(&packed),
         packed: if planned.n_inputs > 1 { packed } else { Vec::new() },
         failed,
         table,
+        rests_on: done.rests_on.into_iter().collect(),
         totals: done.totals,
         proof: done.proof,
         sketch: Some(done.sketch),

@@ -24,7 +24,7 @@ impl<F: Fn(&Conversation<'_>) + Send + Sync> Look<F> {
     pub(super) fn task<'t>(&'t self, source: &'t str, shape: Option<ShapeName>) -> Task<'t> {
         let recipe =
             Recipe { engine: self, form: Form::Columns, shape, forced: shape.is_some(), earlier: None, whole: true };
-        Task { recipe, source, trace: false, verbatim_map: false, dataset: None }
+        Task { recipe, source, trace: false, verbatim_map: false, dataset: None, nights: None }
     }
 }
 

@@ -18,6 +18,7 @@ macro_rules! schema_of {
 
 mod accumulate;
 mod admission;
+mod again;
 mod batch;
 pub mod bridge;
 mod choices;
@@ -32,6 +33,7 @@ mod look;
 mod make_up;
 mod map;
 mod merge;
+mod night;
 mod originals;
 mod part;
 mod plan;
@@ -46,6 +48,7 @@ mod sample;
 mod sealed;
 mod settle;
 pub mod sketch;
+mod stored;
 pub mod sweep;
 pub(crate) mod tables;
 mod tally;
@@ -74,13 +77,14 @@ pub use job::{
 };
 pub use map::MapLine;
 pub use merge::Merge;
-pub use plan::{PlannedInput, PlannedPart, RunPlan, Shard, Slice};
+pub use night::{HeldPart, LogState, Night, STORE_VERSION};
+pub use plan::{KeptLog, PlannedInput, PlannedPart, RunPlan, Shard, Slice};
 pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
 pub use ports::{Corpus, EncodedBatch, Model, News, Observer, PartSink, Progress, Silent, Sink, Source, TableReader};
 pub use record::{decode_record, is_of_run, note_round};
 pub use reject::{RejectRow, raw_of_reject};
-pub(crate) use restore::VerbatimCursor;
 pub use restore::{Borders, PartReaders, Restored, RestoredSlice, Restorer};
+pub(crate) use restore::{VerbatimCursor, rows_again};
 pub(crate) use rows::json_structs;
 pub use rows::{
     CellKind, Container, LostRows, RowDigest, RowMark, TableInput, TableOptions, conform_rows, large_schema, marks,
@@ -89,6 +93,7 @@ pub use rows::{
 pub use sample::{PLACE_BYTES, SAMPLE_BYTES, Sampled, places, sample};
 pub use sealed::{open_sealed, seal, seal_packed};
 pub use settle::threshold_for;
+pub use stored::{EarlierNights, StoredRow};
 pub use tables::{
     Kind, TableName, conversations_schema, decisions_schema, label, metrics_schema, records_schema, verbatim_schema,
 };

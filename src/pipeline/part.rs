@@ -1,6 +1,7 @@
 //! The stream of one part: read → batches → workers → in order → write. Bounds the bytes in flight, keeps the order
 //! and counts. Knows neither where batches come from nor where tables go.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::try_join3;
@@ -21,7 +22,9 @@ use super::sketch::Sketch;
 use super::task::{Task, watched};
 use super::timings::Timer;
 use super::work::{Counted, encode_batch, encode_batches};
-use super::{Batch, Context, EncodedBatch, MaxRejects, Merge, PartSink, Progress, Proof, SourceDigest, Totals};
+use super::{
+    Batch, Context, EarlierNights, EncodedBatch, MaxRejects, Merge, PartSink, Progress, Proof, SourceDigest, Totals,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Answers, Ask, AskId, Conversation};
 
@@ -68,6 +71,8 @@ pub(super) struct Done {
     pub(super) totals: Totals,
     pub(super) proof: Proof,
     pub(super) sketch: Sketch,
+    /// The runs of the store that hold the rest of conversations.
+    pub(super) rests_on: BTreeSet<String>,
 }
 
 struct Worked {
@@ -85,7 +90,7 @@ pub(super) async fn run_part<P: PartSink>(
     reading: Reading,
     sink: &mut P,
 ) -> std::result::Result<Done, Failure> {
-    let inputs = reading.inputs.clone();
+    let (inputs, nights) = (reading.inputs.clone(), reading.earlier.clone());
     let (read, batches) = channel(1);
     let (worked, results) = channel(2);
     let (admission, handle) = (shared.admission.clone(), Handle::current());
@@ -93,7 +98,7 @@ pub(super) async fn run_part<P: PartSink>(
     let reading = move || read_all(reading, enough, &admission, &handle, &read, timer.as_deref());
     let reading = Bridge::run_blocking("reader", reading);
     let reading = async { reading.await.map_err(failure_of_source) };
-    let working = async { work_all(context, inputs.clone(), batches, worked).await.map_err(Failure::Job) };
+    let working = async { work_all(context, (inputs.clone(), nights), batches, worked).await.map_err(Failure::Job) };
     let writing = async { write_all(context, shared, &inputs, results, sink).await.map_err(Failure::Job) };
     let (read, (), (mut done, told)) = try_join3(reading, working, writing).await?;
     done.sketch.trim();
@@ -117,7 +122,7 @@ pub(super) fn failure_of_source(error: Error) -> Failure {
 
 async fn work_all(
     context: &Context,
-    inputs: Arc<[Named]>,
+    (inputs, nights): (Arc<[Named]>, Option<Arc<dyn EarlierNights>>),
     batches: Receiver<Admitted>,
     results: Sender<Worked>,
 ) -> Result<()> {
@@ -153,7 +158,8 @@ async fn work_all(
         if let Some(earlier) = &earlier {
             earlier.take(prompts);
         }
-        let work = Work { context, inputs: inputs.clone(), forced: forced.is_some(), earlier: earlier.clone() };
+        let (inputs, earlier, nights) = (inputs.clone(), earlier.clone(), nights.clone());
+        let work = Work { context, inputs, forced: forced.is_some(), earlier, nights };
         async move {
             let bytes = load.iter().map(|fed| fed.batch.n_bytes() as u64).sum();
             let (encoded, counted) = work.load(load).await?;
@@ -171,6 +177,7 @@ struct Work<'c> {
     inputs: Arc<[Named]>,
     forced: bool,
     earlier: Option<Arc<Earlier>>,
+    nights: Option<Arc<dyn EarlierNights>>,
 }
 
 /// What batches become, and what was counted of the input of each.
@@ -220,6 +227,7 @@ impl Work<'_> {
         let (form, trace, verbatim_map) = (options.format.into(), options.trace, options.verbatim_map);
         let whole = options.originals == Originals::Whole;
         let (dataset, forced, earlier) = (options.dataset, self.forced, self.earlier.clone());
+        let nights = self.nights.clone();
         let place = load.first().map_or_else(String::new, |fed| {
             let source = name_of(&inputs, fed.input);
             match &fed.batch {
@@ -233,7 +241,14 @@ impl Work<'_> {
             let task = |fed: &Fed| {
                 let (shape, earlier) = (fed.shape, earlier.as_deref());
                 let recipe = Recipe { engine: &consulted, form, shape, forced, earlier, whole };
-                Task { recipe, source: name_of(&inputs, fed.input), trace, verbatim_map, dataset }
+                Task {
+                    recipe,
+                    source: name_of(&inputs, fed.input),
+                    trace,
+                    verbatim_map,
+                    dataset,
+                    nights: nights.as_deref(),
+                }
             };
             let tasks: Vec<_> = load.iter().map(|fed| (task(fed), &fed.batch)).collect();
             let (encoded, counted) = watched(laps, || encode_batches(&tasks))?;
@@ -254,7 +269,7 @@ async fn write_all<P: PartSink>(
     sink: &mut P,
 ) -> Result<(Done, u64)> {
     let (mut totals, mut proof, mut sketch) = (Totals::default(), Proof::default(), Sketch::default());
-    let (mut all, mut stored_bytes) = (vec![Counted::default(); inputs.len()], 0);
+    let (mut all, mut stored_bytes, mut rests_on) = (vec![Counted::default(); inputs.len()], 0, BTreeSet::new());
     let name = name_of(inputs, 0);
     while let Some(mut worked) = results.recv().await {
         totals.absorb(&worked.encoded.totals);
@@ -265,6 +280,7 @@ async fn write_all<P: PartSink>(
                 sum.proven_bytes += counted.proven_bytes;
             }
         }
+        rests_on.append(&mut worked.encoded.rests_on);
         let counts = worked.encoded.totals;
         let (mut sum, part) = (sketch, std::mem::take(&mut worked.encoded.sketch));
         let merge = move || {
@@ -289,7 +305,7 @@ async fn write_all<P: PartSink>(
         context.observer.progress(&progress);
         drop(worked.permit);
     }
-    Ok((Done { read: Vec::new(), counted: all, totals, proof, sketch }, stored_bytes))
+    Ok((Done { read: Vec::new(), counted: all, totals, proof, sketch, rests_on }, stored_bytes))
 }
 
 /// The error of a job whose inputs are not what they should be.

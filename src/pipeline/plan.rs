@@ -130,6 +130,39 @@ pub struct PlannedInput {
     /// What tells that the input was changed: the time of its last change in nanoseconds since 1970, or the entity
     /// tag of a store; `null` when there is none.
     pub mark: Option<String>,
+    /// The beginning of the log that a store holds already and that is not read again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keeps: Option<KeptLog>,
+    /// The store has a log of this name already.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub comes_again: bool,
+}
+
+impl PlannedInput {
+    /// An input that is read from its beginning.
+    pub fn new(source: impl Into<String>, bytes: Option<u64>, mark: Option<String>) -> Self {
+        Self { source: source.into(), bytes, mark, keeps: None, comes_again: false }
+    }
+
+    /// Bytes as stored that are read.
+    pub fn bytes_to_read(&self) -> Option<u64> {
+        self.bytes.map(|bytes| bytes - bytes.min(self.keeps.as_ref().map_or(0, |kept| kept.stored_bytes)))
+    }
+}
+
+/// The beginning of a log as a run of a store, and those that it goes on from, hold it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct KeptLog {
+    /// The name of the run.
+    pub run: String,
+    /// Bytes of the uncompressed stream.
+    pub bytes: u64,
+    /// As many bytes as stored; 0 of a compressed file, which is unpacked from its beginning.
+    pub stored_bytes: u64,
+    /// BLAKE3 of what is kept of the last part of which something is kept, in hex, where that is not all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_blake3: Option<String>,
 }
 
 /// So many inputs share a part at most: a part is done again as a whole, and its commit names all.
@@ -245,7 +278,7 @@ impl RunPlan {
         let (mut room, mut names) = (None, HashSet::new());
         for part in std::mem::take(&mut self.parts) {
             let input = &self.inputs[part.input];
-            let bytes = input.bytes.filter(|_| part.slice == Slice::Whole && may_share(part.input));
+            let bytes = input.bytes_to_read().filter(|_| part.slice == Slice::Whole && may_share(part.input));
             let before = parts.last_mut().filter(|before| before.n_inputs < MAX_SHARING);
             match (bytes, before) {
                 (Some(bytes), Some(before))
@@ -281,9 +314,9 @@ impl RunPlan {
         self.parts.get(part).and_then(|part| self.inputs.get(part.inputs())).unwrap_or_default()
     }
 
-    /// Bytes of all inputs as stored; `None` when one is not known.
+    /// Bytes of all inputs as stored that are read; `None` when one is not known.
     pub fn total_bytes(&self) -> Option<u64> {
-        self.inputs.iter().map(|input| input.bytes).sum()
+        self.inputs.iter().map(PlannedInput::bytes_to_read).sum()
     }
 
     /// What is different in `later`, a few words for each way; empty when a job may go on with what this plan began.

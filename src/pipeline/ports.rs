@@ -1,7 +1,10 @@
 //! What the pipeline needs from outside: where batches come from, where tables go, who answers questions and who wants
 //! to watch. `io`, `llm` and the progress bar implement these; tests use plain vectors.
 
+use std::collections::BTreeSet;
 use std::future::Future;
+use std::ops::Range;
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
@@ -11,8 +14,8 @@ use arrow::record_batch::RecordBatch;
 use super::bridge::Bridge;
 use super::sketch::Sketch;
 use super::{
-    Batch, Commit, Manifest, PlannedInput, Proof, RejectRow, RunPlan, Slice, SourceDigest, TableInput, TableName,
-    Timings, Totals,
+    Batch, Commit, EarlierNights, Manifest, PlannedInput, Proof, RejectRow, RunPlan, Slice, SourceDigest, TableInput,
+    TableName, Timings, Totals,
 };
 use crate::error::{Error, Result};
 use crate::model::{Answer, Ask};
@@ -30,6 +33,15 @@ pub trait Model: std::fmt::Debug + Send + Sync {
 pub trait Corpus: Send + Sync {
     /// Opens a slice of the input at `index` of the plan; called from a thread that may block.
     fn open(&self, index: usize, input: &PlannedInput, slice: &Slice) -> Result<Box<dyn Source>>;
+    /// What earlier nights of a store hold of the conversations of the inputs at these places; `None` where nothing comes again.
+    /// Called once for a part, from a thread that may block.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn earlier(&self, inputs: Range<usize>) -> Result<Option<Arc<dyn EarlierNights>>> {
+        let _ = inputs;
+        Ok(None)
+    }
 }
 
 /// One slice of an input, read on a thread of its own, so that it may block.
@@ -68,6 +80,8 @@ pub struct EncodedBatch {
     pub training: Option<[RecordBatch; 2]>,
     /// Lines about conversations that are not among them.
     pub dropped: Vec<String>,
+    /// The runs of the store that hold the rest of conversations that come again.
+    pub rests_on: BTreeSet<String>,
     /// What to add to the totals.
     pub totals: Totals,
     /// What was proven.

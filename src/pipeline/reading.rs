@@ -10,7 +10,7 @@ use tokio::sync::mpsc::Sender;
 use super::admission::{Admission, stopped};
 use super::bridge::guard;
 use super::timings::Timer;
-use super::{Batch, Source, SourceDigest};
+use super::{Batch, EarlierNights, Source, SourceDigest};
 use crate::error::Result;
 use crate::model::ShapeName;
 use crate::shape;
@@ -23,6 +23,8 @@ pub(super) struct Reading {
     pub(super) inputs: Arc<[Named]>,
     /// A source for each.
     pub(super) sources: Sources,
+    /// What earlier nights of a store hold of their conversations.
+    pub(super) earlier: Option<Arc<dyn EarlierNights>>,
 }
 
 /// An input of a part.

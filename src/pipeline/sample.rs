@@ -116,7 +116,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn input(source: &str, bytes: Option<u64>, slices: Vec<Slice>) -> (PlannedInput, Vec<Slice>) {
-        (PlannedInput { source: source.to_owned(), bytes, mark: None }, slices)
+        (PlannedInput::new(source.to_owned(), bytes, None), slices)
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use super::DatasetOptions;
 use super::record::Recipe;
+use super::{DatasetOptions, EarlierNights};
 use crate::engine::{Laps, Scratch};
 
 thread_local! {
@@ -18,6 +18,8 @@ pub(crate) struct Task<'a> {
     pub(crate) trace: bool,
     pub(crate) verbatim_map: bool,
     pub(crate) dataset: Option<DatasetOptions>,
+    /// What earlier nights of a store hold of the conversations.
+    pub(crate) nights: Option<&'a dyn EarlierNights>,
 }
 
 /// Tells who takes the time on this worker that a step has ended.

@@ -8,8 +8,9 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
 
 use super::accumulate::Accumulator;
+use super::again::Again;
 use super::map::map_line;
-use super::record::{Form, OutputRow, advice, process};
+use super::record::{Encoded, Form, OutputRow, Product, advice, process};
 use super::rows::encode_rows;
 use super::tables::{ConversationsBuilder, RecordsBuilder, RowPlace, label};
 use super::task::{SCRATCH, Task, ended};
@@ -17,6 +18,7 @@ use super::{Batch, EncodedBatch, LineBatch, LineRole, Merge, RecordLine, RejectR
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
 use crate::model::{Reject, RejectReason};
+use crate::shape::Row;
 
 /// Unusual bytes around a record; stored as JSON.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,11 +34,16 @@ pub(crate) struct Frame {
     pub(crate) places: Vec<(u64, u64)>,
 }
 
+/// Stands among records for one that comes again: what is shown of it is told in the sidecar.
+const NOT_HERE: &str = "null";
+
 /// The conversations of a batch beside what it comes to.
 struct Lines<'t> {
     rows: ConversationsBuilder,
     records: RecordsBuilder,
     sum: Accumulator<'t>,
+    /// Why the store could not be read.
+    failure: Option<Error>,
 }
 
 /// What was counted of an input, in a batch or in all.
@@ -67,7 +74,7 @@ pub(super) fn encode_batches(batches: &[(Task<'_>, &Batch)]) -> Result<(EncodedB
 fn encode_lines(batches: &[(Task<'_>, &Batch)]) -> Result<(EncodedBatch, Vec<Counted>)> {
     let Some((first, _)) = batches.first() else { return Ok(Default::default()) };
     let (rows, records) = (ConversationsBuilder::default(), RecordsBuilder::default());
-    let mut lines = Lines { rows, records, sum: Accumulator::new(first) };
+    let mut lines = Lines { rows, records, sum: Accumulator::new(first), failure: None };
     let mut all = Vec::with_capacity(batches.len());
     for (task, batch) in batches {
         let Batch::Lines(batch) = batch else {
@@ -206,6 +213,10 @@ impl Lines<'_> {
         let id = label(&product.decoded.conversation.id);
         let place = RowPlace { id: &id, source: task.source, row };
         self.frame(place, frame);
+        if self.comes_again(place, &product, &encoded) {
+            self.sum.conversation(place, &product, blake3::hash(record.as_bytes()));
+            return Ok(());
+        }
         match &encoded.written {
             OutputRow::Row(written) => self.rows.push(place, written),
             OutputRow::Record(written) => self.records.push(written),
@@ -224,7 +235,35 @@ impl Lines<'_> {
         Ok(())
     }
 
+    /// Writes a record of which the store has a good part by that; false where it has none.
+    fn comes_again(&mut self, place: RowPlace<'_>, product: &Product<'_>, encoded: &Encoded<'_>) -> bool {
+        let Some(nights) = self.sum.task.nights else { return false };
+        let rows = nights.rows(place.source, place.id);
+        if rows.is_empty() {
+            return false;
+        }
+        let text = match nights.text(rows) {
+            Ok(text) => text,
+            Err(error) => {
+                self.failure.get_or_insert(error);
+                return false;
+            }
+        };
+        let provenance = self.sum.task.recipe.engine.options().provenance;
+        let Some(again) = Again::of(product, &encoded.written, provenance, rows, &text) else { return false };
+        match &encoded.written {
+            OutputRow::Row(_) => self.rows.push(place, &Row::default()),
+            OutputRow::Record(_) => self.records.push(NOT_HERE),
+        }
+        let messages = encoded.originals.iter().map(|original| product.original_row(original));
+        self.sum.again(place, &again, messages);
+        true
+    }
+
     fn finish(self) -> Result<EncodedBatch> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
         let conversations = match self.sum.task.recipe.form {
             Form::Line => self.records.finish()?,
             Form::Columns | Form::Cell => self.rows.finish()?,

@@ -7,6 +7,7 @@ use super::documents::{change_commit, change_manifest, odd_value, promise};
 use super::{age, call, count, draw, event_log, exits, files_of, write_inputs, write_store};
 use crate::support::chats::Seeded;
 use crate::support::dir::{TestDir, files};
+use crate::support::nights::logs_of;
 
 /// A run and what its readers give while it is whole.
 struct Subject {
@@ -272,22 +273,20 @@ fn a_changed_store_never_crashes_and_never_lets_an_original_go_that_it_does_not_
     write_store(&dir);
     let logs = files(&dir.path("logs"));
     let store = super::store_files(&dir, "store");
-    let ledger = String::from_utf8(store["ledger.jsonl"].clone()).expect("text");
     // In which run and part the latest version of each log stands.
     let mut places: BTreeMap<String, (String, usize)> = BTreeMap::new();
-    for line in ledger.lines() {
-        let entry: serde_json::Value = serde_json::from_str(line).expect("JSON");
+    for entry in logs_of(&dir, "store") {
         let text = |key: &str| entry[key].as_str().expect("text").to_owned();
         let name = text("path").rsplit('/').next().expect("a name").to_owned();
-        places.insert(name, (text("run"), entry["parts"][0].as_u64().expect("a number") as usize));
+        places.insert(name, (text("run"), entry["parts"][0]["part"].as_u64().expect("a number") as usize));
     }
     let mut seeded = draw(20);
     let (mut n_changes, mut n_deleted) = (0, 0);
     let names: Vec<&String> = store.keys().collect();
     while n_changes < count(6, 100) {
-        // Every third change is one of the ledger: there is only one, but it is what deletes.
-        let ledger = "ledger.jsonl".to_owned();
-        let name = if seeded.below(3) == 0 { &ledger } else { names[seeded.below(names.len())] };
+        // Every third change is one of the last night: it is what deletes.
+        let night = "nights/00002.json.zst".to_owned();
+        let name = if seeded.below(3) == 0 { &night } else { names[seeded.below(names.len())] };
         let Some((change, bytes)) = changed(&store[name], &store, &mut seeded) else { continue };
         let path = dir.path("store").join(name);
         match bytes {

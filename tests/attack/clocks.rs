@@ -49,7 +49,7 @@ fn no_clock_changes_a_byte() {
             let ended = call_with(dir.root(), &args, &shimmed(&[("CLOCK", clock)]), "");
             assert_eq!(ended.code, 0, "{clock}\n{}", ended.stderr);
         }
-        let night = |files: &std::collections::BTreeMap<String, Vec<u8>>| files.get("ledger.jsonl").cloned();
+        let night = |files: &std::collections::BTreeMap<String, Vec<u8>>| files.get("nights/00001.json.zst").cloned();
         assert!(night(&store_files(&dir, "other")).is_some() && night(&usual).is_some());
         // Nothing is old when the clock stands at its beginning, and what the store restores may go under any other.
         let args = ["expire", "store", "--older-than", "30d"];

@@ -12,6 +12,7 @@ use super::shim::shimmed;
 use super::{Ended, age, call_with, copy_folder, count, exits, files_of, write_inputs};
 use crate::support::chats::jsonl;
 use crate::support::dir::{TestDir, files};
+use crate::support::nights::change_night;
 
 /// Stands in every conversation outside.
 const SECRET: &str = "the secret word is rhubarb";
@@ -108,7 +109,7 @@ impl World {
             &["retry-rejects", "run", "-o", "again"],
             &["restore", "run", "-o", "back/again"],
         ];
-        let usual = if what.starts_with("a ledger") { &of_a_store[..] } else { &of_a_run[..] };
+        let usual = if what.starts_with("a night") { &of_a_store[..] } else { &of_a_run[..] };
         for args in usual.iter().chain(&others[..count(0, others.len())]) {
             let (ended, opened) = self.call(args);
             let told = || format!("{what}: {args:?} ended with {}\n{}", ended.code, ended.stderr);
@@ -168,16 +169,17 @@ fn rename_source(world: &World, name: &str) {
     change_manifest(&world.dir, "box/run", |manifest| rename(manifest, "source", &is_first, name));
 }
 
-fn rename_in_ledger(world: &World, key: &str, name: &str) {
-    let text = String::from_utf8(world.dir.read("box/store/ledger.jsonl")).expect("text");
-    let mut entry: Value = serde_json::from_str(text.lines().next().expect("a line")).expect("JSON");
-    entry[key] = json!(name);
-    if key == "path" {
-        let bytes = world.dir.read("outside/secret.jsonl");
-        entry["size"] = json!(bytes.len());
-        entry["blake3"] = json!(blake3::hash(&bytes).to_hex().to_string());
-    }
-    world.dir.write("box/store/ledger.jsonl", format!("{entry}\n{text}"));
+fn rename_in_night(world: &World, key: &str, name: &str) {
+    change_night(&world.dir, "box/store/nights/00001.json.zst", |night| match key {
+        "path" => {
+            let bytes = world.dir.read("outside/secret.jsonl");
+            let log = &mut night["logs"][0];
+            log["path"] = json!(name);
+            log["size"] = json!(bytes.len());
+            log["blake3"] = json!(blake3::hash(&bytes).to_hex().to_string());
+        }
+        _ => night[key] = json!(name),
+    });
 }
 
 #[test]
@@ -236,7 +238,7 @@ fn names_in_a_crafted_run_lead_nowhere() {
 }
 
 #[test]
-fn sources_ledgers_and_links_of_a_crafted_run_lead_nowhere() {
+fn sources_nights_and_links_of_a_crafted_run_lead_nowhere() {
     let world = World::new();
     let craft = |what: &str, is_link: bool, change: &dyn Fn()| world.craft(what, is_link, change);
     let long = "n".repeat(70_000);
@@ -264,10 +266,10 @@ fn sources_ledgers_and_links_of_a_crafted_run_lead_nowhere() {
         craft(&format!("a source called {shown:?}"), false, &|| rename_source(&world, name));
     }
     for name in [world.outside("run"), "../../../outside/run".to_owned(), "..".to_owned(), "a\0b".to_owned()] {
-        craft(&format!("a ledger with the run {name:?}"), false, &|| rename_in_ledger(&world, "run", &name));
+        craft(&format!("a night with the run {name:?}"), false, &|| rename_in_night(&world, "run", &name));
     }
     // A store may hold any file of the machine, so this one is looked at; it goes only where it would come back.
-    craft("a ledger with a file outside", true, &|| rename_in_ledger(&world, "path", &world.outside("secret.jsonl")));
+    craft("a night with a file outside", true, &|| rename_in_night(&world, "path", &world.outside("secret.jsonl")));
     for (name, target) in [
         ("run/conversations/part-00000.parquet", "run/conversations/part-00000.parquet"),
         ("run/verbatim/part-00000.parquet", "run/verbatim/part-00000.parquet"),
@@ -289,5 +291,5 @@ fn sources_ledgers_and_links_of_a_crafted_run_lead_nowhere() {
             std::os::unix::fs::symlink(world.outside(target), path).expect("a link");
         });
     }
-    world.tell("sources, ledgers and links");
+    world.tell("sources, nights and links");
 }

@@ -213,7 +213,7 @@ impl Corpus for Meanwhile {
 /// input is open.
 fn job_with(dir: &TestDir, planned: impl Fn(), opened: impl Fn() + Send + Sync + 'static) -> Result<JobOutcome> {
     let path = |name: &str| dir.path(&format!("in/{name}.jsonl"));
-    let inputs = ["a", "b", "c"].map(|name| Input { name: name.to_owned(), file: Some(path(name).as_path().into()) });
+    let inputs = ["a", "b", "c"].map(|name| Input::new(name, Some(path(name).as_path().into())));
     let batches = BatchOptions::default();
     let (inputs, slices) = Inputs::plan(inputs.to_vec(), batches, TableOptions::default(), 1 << 30)?;
     let context = job::context(Arc::new(Blunt::default()), ConversationFormat::Parquet, batches);

@@ -145,7 +145,7 @@ fn replaced(code: i32) {
     let world = World::new();
     let stores = Stores::new(world.s3.config());
     let location = Location::parse(INPUT).expect("an address");
-    let input = Input { name: INPUT.to_owned(), file: Some(Place::new(&stores, location)) };
+    let input = Input::new(INPUT, Some(Place::new(&stores, location)));
     let plan = Inputs::plan(vec![input], BatchOptions::default(), TableOptions::default(), 1 << 30);
     let (corpus, planned) = plan.expect("it can be planned");
     world.dir.write("store/bucket/in.jsonl", jsonl(100, 6));

@@ -66,9 +66,7 @@ impl Corpus for Given {
 }
 
 pub(crate) fn plan(sources: &[Box<dyn Source>], context: &Context) -> RunPlan {
-    let input = |source: &dyn Source| {
-        (PlannedInput { source: source.name().to_owned(), bytes: None, mark: None }, vec![Slice::Whole])
-    };
+    let input = |source: &dyn Source| (PlannedInput::new(source.name().to_owned(), None, None), vec![Slice::Whole]);
     let inputs = sources.iter().map(|source| input(&**source)).collect();
     RunPlan::new(context.options.clone(), inputs).expect("options are JSON")
 }

@@ -12,6 +12,7 @@ pub(crate) mod llm_batch_server;
 #[cfg(feature = "llm")]
 pub(crate) mod llm_server;
 pub(crate) mod native;
+pub(crate) mod nights;
 pub(crate) mod options;
 pub(crate) mod rewording;
 #[cfg(feature = "remote")]

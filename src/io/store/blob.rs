@@ -4,6 +4,7 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use bytes::{Buf, Bytes};
 use parquet::errors::ParquetError;
@@ -60,6 +61,16 @@ pub(super) trait Content: std::fmt::Debug + Send + Sync {
 
     /// See [`Blob::change`].
     fn change(&self) -> Result<Fate>;
+
+    /// See [`Blob::modified`].
+    fn modified(&self) -> Option<SystemTime> {
+        None
+    }
+
+    /// See [`Blob::has_its_name`].
+    fn has_its_name(&self) -> bool {
+        true
+    }
 }
 
 /// Pages of Parquet ask for their headers without saying how long they are.
@@ -85,6 +96,16 @@ impl Blob {
     /// tag of the version (or the time of its last change) for remote ones.
     pub fn mark(&self) -> &str {
         &self.inner.mark
+    }
+
+    /// When it was last written, as far as anybody says.
+    pub fn modified(&self) -> Option<SystemTime> {
+        self.inner.content.modified()
+    }
+
+    /// False when its name leads to another file by now, or to none; of what is in a store that is told by the mark.
+    pub fn has_its_name(&self) -> bool {
+        self.inner.content.has_its_name()
     }
 
     /// As a listing tells of it.

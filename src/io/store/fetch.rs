@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::{Buf, Bytes};
 use futures::StreamExt;
@@ -205,6 +206,11 @@ impl Content for RemoteFile {
     fn read(&self, range: Range<u64>) -> Result<Bytes> {
         let file = self.clone();
         self.0.engine.wait(async move { file.fetch(range).await })
+    }
+
+    fn modified(&self) -> Option<SystemTime> {
+        let millis = self.0.version.modified.as_ref()?.parse().ok()?;
+        UNIX_EPOCH.checked_add(Duration::from_millis(millis))
     }
 
     /// The bytes `range`, through blocks that are kept; for many small reads side by side.

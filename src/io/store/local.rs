@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
@@ -84,6 +84,22 @@ impl Content for LocalFile {
     fn reader(&self, range: Option<Range<u64>>) -> Box<dyn Read + Send> {
         let Range { start, end } = range.unwrap_or(0..self.opened.bytes);
         Box::new(LocalReader { file: self.clone(), at: start, end: end.max(start) })
+    }
+
+    fn modified(&self) -> Option<SystemTime> {
+        self.file.metadata().ok()?.modified().ok()
+    }
+
+    fn has_its_name(&self) -> bool {
+        let Ok(named) = std::fs::symlink_metadata(&self.place) else { return false };
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            if !self.file.metadata().is_ok_and(|opened| (opened.dev(), opened.ino()) == (named.dev(), named.ino())) {
+                return false;
+            }
+        }
+        State::of(&named) == self.opened
     }
 
     fn change(&self) -> Result<Fate> {
@@ -175,6 +191,25 @@ pub(super) fn names(folder: &Path) -> Result<BTreeMap<String, u64>> {
         Some((parts.join("/"), listed.bytes?))
     };
     Ok(listed.into_iter().filter_map(below).collect())
+}
+
+/// The names of the folders in `folder`; nothing when it is not there.
+pub(super) fn folders(folder: &Path) -> Result<Vec<String>> {
+    let cannot = |error| failed(folder.to_string_lossy(), "the folder cannot be listed", error);
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(cannot(error)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(cannot)?;
+        if entry.path().is_dir() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 /// The files that `pattern` matches, by path.

@@ -108,6 +108,25 @@ impl Location {
         })
     }
 
+    /// The folder that it is in; a bucket is in itself.
+    pub fn folder(&self) -> Self {
+        let above = |name: &str| {
+            let name = name.trim_end_matches(SEPARATOR);
+            name.rsplit_once(SEPARATOR).map_or("", |(folder, _)| folder).to_owned()
+        };
+        Self(match &self.0 {
+            Name::Local(path) => {
+                let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                Name::Local(path.parent().map_or_else(|| path.clone(), Path::to_owned))
+            }
+            Name::Object { bucket, key } => Name::Object { bucket: bucket.clone(), key: above(key) },
+            Name::Web(url) => Name::Web(match url.split_once('?') {
+                Some((path, query)) => format!("{}?{query}", above(path)),
+                None => above(url),
+            }),
+        })
+    }
+
     /// The path of a local place.
     pub fn as_local(&self) -> Option<&Path> {
         match &self.0 {

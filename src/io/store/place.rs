@@ -44,6 +44,11 @@ impl Place {
         Self { stores: self.stores.clone(), location: self.location.join(relative) }
     }
 
+    /// The folder that it is in.
+    pub fn folder(&self) -> Self {
+        Self { stores: self.stores.clone(), location: self.location.folder() }
+    }
+
     /// Length and mark of the file here; `None` when there is no file, but perhaps a folder.
     pub fn stat(&self) -> Result<Option<Listed>> {
         match &self.location.0 {
@@ -96,6 +101,19 @@ impl Place {
             Name::Local(path) => local::names(path),
             _ => self.stores.remote.names(&self.location),
         }
+    }
+
+    /// The names of the folders in it.
+    pub fn folders(&self) -> Result<Vec<String>> {
+        if let Name::Local(path) = &self.location.0 {
+            return local::folders(path);
+        }
+        let mut names: Vec<String> = Vec::new();
+        for name in self.names()?.into_keys() {
+            let folder = name.split_once('/').map(|(folder, _)| folder.to_owned());
+            names.extend(folder.filter(|folder| names.last() != Some(folder)));
+        }
+        Ok(names)
     }
 
     /// The files that the pattern of its name matches, by name: `*` and `?` stand for what lies within one part of
@@ -194,6 +212,20 @@ impl Place {
         match &self.location.0 {
             Name::Local(path) => write_atomic(path, bytes, false).await,
             _ => self.stores.remote.put(&self.location, bytes, true).await,
+        }
+    }
+
+    /// Deletes the file here; one that is gone already is as well.
+    ///
+    /// # Errors
+    /// `Io` when it cannot be deleted, `Usage` on a web server.
+    pub async fn delete(&self) -> Result<()> {
+        match &self.location.0 {
+            Name::Local(path) => match std::fs::remove_file(path) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+                done => done.map_err(|error| failed(self.to_string(), "cannot be deleted", error)),
+            },
+            _ => self.stores.remote.delete(&self.location).await,
         }
     }
 

@@ -132,6 +132,12 @@ impl Remote {
         Ok(taken.map(Lock::of))
     }
 
+    /// Deletes an object.
+    pub(super) async fn delete(&self, location: &Location) -> Result<()> {
+        let (bucket, path) = self.written(location)?;
+        self.engine.run(async move { bucket.delete(&path).await }).await
+    }
+
     fn written(&self, location: &Location) -> Result<(Bucket, Path)> {
         let usage = |message: &str| Err(Error::usage(location.to_string(), message));
         match &location.0 {

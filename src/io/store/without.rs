@@ -45,6 +45,10 @@ impl Remote {
         Err(not_built(location))
     }
 
+    pub(super) async fn delete(&self, location: &Location) -> Result<()> {
+        Err(not_built(location))
+    }
+
     pub(super) fn lock(&self, location: &Location, _watch: &mut Sighting) -> Result<Attempt> {
         Err(not_built(location))
     }

@@ -306,7 +306,8 @@ impl JobArgs {
             return usage("compression", "the filter writes plain lines: pipe them through gzip or zstd");
         }
         // What a filter writes is plain, and so is its plan.
-        let compression = self.compression.take().filter(|_| !is_filter).unwrap_or_default();
+        let compression = self.compression.take().filter(|_| !is_filter);
+        let compression = compression.unwrap_or_else(|| Compression::of(kind, format));
         self.compression = (!is_filter).then_some(compression);
         if format == ConversationFormat::Arrow && compression == Compression::Gzip {
             return usage("compression", "Arrow IPC knows no gzip: take zstd or none, or another format");

@@ -11,13 +11,15 @@ use arrow::record_batch::RecordBatch;
 use crate::error::{Error, Result};
 use crate::pipeline::reject::RejectRow;
 use crate::pipeline::tables::text_column;
-use crate::pipeline::{Commit, ReadInput, TableReader};
+use crate::pipeline::{Commit, PackedInput, ReadInput, TableReader};
 
 #[derive(Debug)]
 struct Border {
     source: String,
     /// The running number of its first record.
     first_row: u64,
+    /// The number that has in its input.
+    from: u64,
     /// Where it begins in the stream of the part.
     first_byte: u64,
 }
@@ -33,18 +35,23 @@ impl Borders {
             return Self::default();
         }
         let (mut first_row, mut first_byte) = (0, 0);
-        let border = |input: ReadInput<'_>| {
-            let border = Border { source: input.source.to_owned(), first_row, first_byte };
+        let border = |(input, packed): (ReadInput<'_>, &PackedInput)| {
+            let border = Border { source: input.source.to_owned(), first_row, from: packed.first_row, first_byte };
             first_row += input.totals.conversations + input.totals.rejects;
             first_byte += input.input.stream_bytes;
             border
         };
-        Self(commit.inputs().map(border).collect())
+        Self(commit.inputs().zip(&commit.packed).map(border).collect())
     }
 
     /// The input of the record with this running number: the last that begins there, since those before it hold none.
     fn at(&self, row: u64) -> Option<&Border> {
         self.0.get(self.0.partition_point(|border| border.first_row <= row).checked_sub(1)?)
+    }
+
+    /// The source of the record with this running number, where several inputs share the part, and its number there.
+    pub fn in_input(&self, row: u64) -> (Option<String>, u64) {
+        self.at(row).map_or((None, row), |border| (Some(border.source.clone()), row - border.first_row + border.from))
     }
 
     /// Where the input of the record with this running number begins in the stream.
@@ -55,7 +62,7 @@ impl Borders {
     /// Where a record stands, for messages.
     pub(super) fn place(&self, place: &str, row: u64) -> String {
         match self.at(row) {
-            Some(border) => format!("{place}: row {} of {}", row - border.first_row, border.source),
+            Some(border) => format!("{place}: row {} of {}", row - border.first_row + border.from, border.source),
             None => format!("{place}: row {row}"),
         }
     }
@@ -100,7 +107,10 @@ impl Numbers {
             return Err(Error::verification(source, message));
         };
         self.at += further;
-        Ok(self.borders.0[self.at].first_row.saturating_add(row))
+        let border = &self.borders.0[self.at];
+        let wrong = || Error::verification(source, "a row of this source stands before its first one");
+        let ahead = row.checked_sub(border.from).ok_or_else(wrong)?;
+        Ok(border.first_row.saturating_add(ahead))
     }
 }
 

@@ -11,12 +11,13 @@ use arrow::record_batch::RecordBatch;
 use super::borders::Borders;
 use crate::error::{Error, Result};
 use crate::model::Original;
-use crate::pipeline::TableReader;
+use crate::pipeline::again::{ByText, StoredAgain};
 use crate::pipeline::originals::{StoredOriginal, WrittenMessages, originals_of, whole_originals};
 use crate::pipeline::tables::{
     ConversationsView, Kind, count_column, numbers_at, numbers_column, text_at, text_column,
 };
 use crate::pipeline::work::Frame;
+use crate::pipeline::{StoredRow, TableReader};
 use crate::shape::{self, DeltaPiece, Row};
 
 /// So many bytes before a record are given out by themselves.
@@ -36,6 +37,7 @@ struct VerbatimView<'b> {
     /// Runs of the first version have neither: their originals are whole.
     style: Option<&'b LargeStringArray>,
     pieces: Option<&'b BinaryArray>,
+    marks: Option<&'b LargeStringArray>,
 }
 
 impl<'b> VerbatimView<'b> {
@@ -47,19 +49,34 @@ impl<'b> VerbatimView<'b> {
             message_index: count_column(batch, "message_index")?,
             style: text_column(batch, "style").ok(),
             pieces: numbers_column(batch, "pieces").ok(),
+            marks: text_column(batch, "marks").ok(),
         })
+    }
+
+    /// The pieces of the row at `at`.
+    fn pieces(&self, at: usize) -> std::result::Result<Option<Vec<DeltaPiece>>, &'static str> {
+        let numbers = self.pieces.map(|pieces| numbers_at(pieces, at)).transpose()?.flatten();
+        numbers.map(|numbers| pieces_of(&numbers).ok_or("a piece of an original is torn")).transpose()
+    }
+
+    fn by_text(&self, at: usize, text: &'b str) -> std::result::Result<ByText<'b>, &'static str> {
+        Ok(ByText { rest: text.into(), pieces: self.pieces(at)? })
+    }
+
+    /// The records that hold the rest of the one at `at`.
+    fn rows(&self, at: usize) -> Option<Vec<StoredRow>> {
+        let rows: Vec<String> = serde_json::from_str(text_at(self.marks?, at)?).ok()?;
+        rows.iter().map(|row| row.parse().ok()).collect()
     }
 
     /// What the row at `at` says of an original.
     fn original(&self, at: usize, text: &'b str) -> std::result::Result<StoredOriginal<'b>, &'static str> {
-        let numbers = self.pieces.map(|pieces| numbers_at(pieces, at)).transpose()?.flatten();
-        let pieces = numbers.map(|numbers| pieces_of(&numbers).ok_or("a piece of an original is torn"));
         Ok(StoredOriginal {
             position: self.position.value(at) as usize,
             message_index: self.message_index.value(at) as usize,
             text,
             style: self.style.and_then(|styles| text_at(styles, at)?.chars().next()),
-            pieces: pieces.transpose()?,
+            pieces: self.pieces(at)?,
         })
     }
 }
@@ -81,6 +98,10 @@ pub(crate) struct SidecarEntry<'e> {
     pub(super) record: Option<&'e str>,
     pub(super) layout: Option<&'e str>,
     pub(crate) originals: Vec<StoredOriginal<'e>>,
+    /// The record, when an earlier night of the store holds the rest of it.
+    pub(crate) again: Option<StoredAgain<'e>>,
+    /// What is shown of that.
+    pub(crate) view: Option<ByText<'e>>,
     /// Blank lines of the batches and inputs before it.
     pub(super) ahead: String,
     /// The bytes around it.
@@ -97,6 +118,12 @@ impl SidecarEntry<'_> {
         }
         let row = ConversationsView::new(batch).map_err(told)?.row(index);
         whole_originals(&self.originals, &WrittenMessages::Row(&row))
+    }
+
+    /// What is shown of a record that came again; `None` for any other.
+    pub(crate) fn shown(&self, record: &str) -> std::result::Result<Option<String>, String> {
+        let view = self.again.as_ref().map(|_| self.view.as_ref().ok_or("nothing says what is shown of a record"));
+        view.transpose()?.map(|view| view.text(record).map(Cow::into_owned)).transpose()
     }
 
     /// The record that was written as a row.
@@ -131,6 +158,18 @@ impl SidecarEntry<'_> {
     }
 }
 
+/// The records among these rows of the verbatim table that come again, each with those that hold the rest of it.
+pub(crate) fn rows_again(batch: &RecordBatch) -> std::result::Result<Vec<(u64, Vec<StoredRow>)>, String> {
+    let told = |error: Error| error.to_string();
+    let (view, numbers) = (VerbatimView::new(batch).map_err(told)?, count_column(batch, "source_row").map_err(told)?);
+    let comes_again = |&at: &usize| text_at(view.kind, at) == Some(Kind::Again.as_str());
+    let rows = (0..batch.num_rows()).filter(comes_again).map(|at| {
+        let rows = view.rows(at).ok_or("a record that came again does not say of what")?;
+        Ok((numbers.value(at), rows))
+    });
+    rows.collect()
+}
+
 impl VerbatimRows {
     pub(crate) fn read(&self) -> std::result::Result<SidecarEntry<'_>, String> {
         let mut found = SidecarEntry::default();
@@ -147,6 +186,11 @@ impl VerbatimRows {
                             serde_json::from_str(text).map_err(|error| format!("a frame cannot be read: {error}"))?;
                         found.ahead.push_str(&std::mem::replace(&mut found.frame, frame).before);
                     }
+                    Some(Kind::Again) => {
+                        let rows = view.rows(at).ok_or("a record that came again does not say of what")?;
+                        found.again = Some(StoredAgain { rows, original: view.by_text(at, text)? });
+                    }
+                    Some(Kind::View) => found.view = Some(view.by_text(at, text)?),
                     None => return Err("the verbatim table has a row of an unknown kind".to_owned()),
                 }
             }

@@ -72,11 +72,15 @@ impl Lines {
             }
         }
         let (sidecar, checksums) = walk.entries(&rows)?;
-        let (place, borders) = (&walk.place, &walk.borders);
+        let (place, borders, nights) = (&walk.place, &walk.borders, walk.nights.as_deref());
         let restore = |(index, (&row, entries)): (usize, (&u64, &VerbatimRows))| -> Result<Woven> {
             let fails = |message: String| broken(place, borders, row, &message);
             let found = entries.read().map_err(fails)?;
-            let record = view.restore(index, &found).map_err(fails)?;
+            let record = match &found.again {
+                Some(again) => again.record(nights),
+                None => view.restore(index, &found),
+            };
+            let record = record.map_err(fails)?;
             if let Some(checksums) = &checksums {
                 check(&record, &checksums[index]).map_err(fails)?;
             }
@@ -97,6 +101,33 @@ impl Lines {
             self.push(walk, row, (ahead, record, places), &mut bytes)?;
         }
         Ok(Restored::bytes_of(sidecar.len() as u64, bytes))
+    }
+
+    /// What the first records of `batch` hold themselves.
+    pub(super) fn texts(&self, walk: &mut Walk, whole: bool, batch: &RecordBatch) -> Result<Vec<(u64, String)>> {
+        while walk.only.is_none()
+            && let Some(reject) = walk.next_reject()?
+        {
+            walk.next_row = reject.source_row + 1;
+        }
+        let view = View::of(batch)?;
+        let rows = walk.numbers(view.first_fitting(batch.num_rows()))?;
+        let (sidecar, _) = walk.entries(&rows)?;
+        let (place, borders, nights) = (&walk.place, &walk.borders, walk.nights.as_deref());
+        let text = |(index, (&row, entries)): (usize, (&u64, &VerbatimRows))| -> Result<(u64, String)> {
+            let fails = |message: String| broken(place, borders, row, &message);
+            let found = entries.read().map_err(fails)?;
+            let text = match &found.again {
+                Some(again) if whole => again.record(nights),
+                Some(again) => Ok(again.original.rest.to_string()),
+                None => view.restore(index, &found),
+            };
+            Ok((row, text.map_err(fails)?))
+        };
+        let texts = || rows.par_iter().zip(sidecar.par_iter()).enumerate().map(text).collect::<Result<Vec<_>>>();
+        self.bridge
+            .install(|| guard(texts))
+            .unwrap_or_else(|message| Err(broken(place, borders, rows.first().copied().unwrap_or_default(), &message)))
     }
 
     /// Takes a record with what stands before it; its pieces are told from the beginning of its input.

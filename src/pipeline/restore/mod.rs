@@ -1,13 +1,15 @@
 //! The way back: conversations, originals and rejects of a part become its source again, slice by slice: the exact bytes
 //! of a stream, or the rows of a table. Knows no file: tables come from readers.
 
+use std::sync::Arc;
+
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
-use super::TableReader;
 use super::bridge::{Bridge, guard};
 use super::reject::RejectRow;
 use super::rows::TableInput;
+use super::{EarlierNights, TableReader};
 use crate::error::{Error, Result};
 
 mod borders;
@@ -19,7 +21,7 @@ mod weave;
 
 pub use borders::Borders;
 use cursor::Checksums;
-pub(crate) use cursor::VerbatimCursor;
+pub(crate) use cursor::{VerbatimCursor, rows_again};
 use lines::Lines;
 use rows::Rows;
 use walk::Walk;
@@ -74,6 +76,7 @@ impl Restorer {
             verbatim: VerbatimCursor::new(readers.verbatim),
             rejects: readers.rejects.peekable(),
             metrics: readers.metrics.map(Checksums::new),
+            nights: None,
             place,
             borders: Borders::default(),
             only: None,
@@ -94,6 +97,32 @@ impl Restorer {
         self.conversations = borders.numbered(self.conversations);
         self.walk = self.walk.across(borders);
         self
+    }
+
+    /// The rest of records that came again stands there.
+    pub fn with_nights(mut self, nights: Option<Arc<dyn EarlierNights>>) -> Self {
+        self.walk.nights = nights;
+        self
+    }
+
+    /// The texts that the next records hold themselves, with their running numbers: of one that came again what is new of it, unless they are
+    /// asked for `whole`. `None` at the end, and of rows of a table. What stands around records is passed over.
+    pub fn next_texts(&mut self, whole: bool) -> Result<Option<Vec<(u64, String)>>> {
+        let place = self.walk.place.clone();
+        guard(|| self.texts(whole))
+            .unwrap_or_else(|message| Err(Error::verification(place, format!("the tables cannot be read: {message}"))))
+    }
+
+    fn texts(&mut self, whole: bool) -> Result<Option<Vec<(u64, String)>>> {
+        let Road::Lines(lines) = &self.road else { return Ok(None) };
+        while self.current.as_ref().is_none_or(|(batch, at)| *at == batch.num_rows()) {
+            let Some(batch) = self.conversations.next_rows()? else { return Ok(None) };
+            self.current = Some((batch, 0));
+        }
+        let Some((batch, start)) = &mut self.current else { return Ok(None) };
+        let texts = lines.texts(&mut self.walk, whole, &batch.slice(*start, batch.num_rows() - *start))?;
+        *start += texts.len();
+        Ok(Some(texts))
     }
 
     /// Gives each record as a slice of its own.

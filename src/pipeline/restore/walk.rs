@@ -3,12 +3,14 @@
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
+use std::sync::Arc;
 
 use arrow::record_batch::RecordBatch;
 
 use super::borders::{Borders, Rejects};
 use super::cursor::{Checksums, VerbatimCursor, VerbatimRows};
 use crate::error::{Error, Result};
+use crate::pipeline::EarlierNights;
 use crate::pipeline::reject::RejectRow;
 use crate::pipeline::rows::RowMark;
 
@@ -57,6 +59,8 @@ pub(super) struct Walk {
     pub(super) verbatim: VerbatimCursor,
     pub(super) rejects: Peekable<Rejects>,
     pub(super) metrics: Option<Checksums>,
+    /// What holds the rest of records that came again.
+    pub(super) nights: Option<Arc<dyn EarlierNights>>,
     pub(super) place: String,
     pub(super) borders: Borders,
     /// The readers give these source rows only, and no rejects.

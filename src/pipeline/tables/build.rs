@@ -18,6 +18,7 @@ use crate::model::{
     Conversation, Decision, Figure, Getter, ListedViews, Metrics, PartView, UnitCounts, metric_columns,
 };
 use crate::pipeline::make_up::MakeUp;
+use crate::pipeline::stored::StoredRow;
 use crate::shape::{DeltaPiece, Row};
 
 /// Where a row belongs.
@@ -129,6 +130,8 @@ pub(crate) struct OriginalRow<'a> {
     /// Where only what is not shown is stored: how the content of a row is escaped, and the pieces.
     pub(crate) style: Option<char>,
     pub(crate) pieces: Option<&'a [DeltaPiece]>,
+    /// Of a record that comes again: the records that hold the rest of it.
+    pub(crate) rows: &'a [StoredRow],
 }
 
 /// What builds the values of a kind.
@@ -234,8 +237,13 @@ impl VerbatimBuilder {
         self.message.append_value(text);
         let views = ListedViews::of(original.views, original.next_mark);
         self.views.append_option((!views.numbers.is_empty()).then(|| packed(views.numbers)));
-        let texts = || serde_json::to_string(&views.texts).expect("texts always serialize");
-        self.marks.append_option((!views.texts.is_empty()).then(texts));
+        let texts = if original.rows.is_empty() {
+            views.texts
+        } else {
+            original.rows.iter().map(ToString::to_string).collect()
+        };
+        let list = || serde_json::to_string(&texts).expect("texts always serialize");
+        self.marks.append_option((!texts.is_empty()).then(list));
         self.style.append_option(original.style.map(String::from));
         let numbers = |piece: &DeltaPiece| [piece.rest, piece.moved, piece.copied].map(u64::from);
         self.pieces.append_option(original.pieces.map(|pieces| packed(pieces.iter().flat_map(numbers))));

@@ -20,6 +20,7 @@ pub(crate) use schema::asked_metrics;
 pub use schema::{conversations_schema, metrics_schema, records_schema};
 pub(crate) use view::{
     ConversationsView, count_column, figure_at, figure_column, numbers_at, numbers_column, text_at, text_column,
+    with_views,
 };
 
 /// The checksum of a record or row: the first 64 bits of its BLAKE3 in hex, or all of them, as runs of the first version have it.
@@ -79,6 +80,10 @@ named! {
         Record = "record",
         /// Unusual bytes around a record, as JSON.
         Frame = "frame",
+        /// A record that a store has from an earlier night: what is new of it.
+        Again = "again",
+        /// What is shown of a record that comes again.
+        View = "view",
     }
 }
 

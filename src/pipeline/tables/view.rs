@@ -4,10 +4,11 @@ use arrow::array::{Array, AsArray, BinaryArray, Float64Array, LargeStringArray, 
 use arrow::datatypes::{Float64Type, UInt64Type};
 use arrow::record_batch::RecordBatch;
 
+use super::build::{ConversationsBuilder, RecordsBuilder, RowPlace};
 use super::numbers::unpacked;
 use super::schema::message_fields;
 use crate::error::{Error, ErrorKind, Result};
-use crate::shape::{MessageRow, Row};
+use crate::shape::{MessageRow, Row, row_of_text};
 
 /// Place of the contents among the columns of a message.
 const CONTENT: usize = 1;
@@ -107,6 +108,31 @@ impl<'b> ConversationsView<'b> {
             .collect();
         Row { messages, extra: text_at(self.extra, index).map(Into::into) }
     }
+}
+
+/// These conversations, those with a view as that tells them.
+pub(crate) fn with_views(batch: &RecordBatch, views: &[Option<String>]) -> Result<RecordBatch> {
+    if views.iter().all(Option::is_none) {
+        return Ok(batch.clone());
+    }
+    let view_at = |at: usize| views.get(at).and_then(Option::as_deref);
+    if batch.column_by_name("messages").is_none() {
+        let (records, mut shown) = (text_column(batch, "record")?, RecordsBuilder::default());
+        (0..batch.num_rows()).for_each(|at| shown.push(view_at(at).unwrap_or_else(|| records.value(at))));
+        return shown.finish();
+    }
+    let (conversations, sources, rows) =
+        (ConversationsView::new(batch)?, text_column(batch, "source")?, count_column(batch, "source_row")?);
+    let mut shown = ConversationsBuilder::default();
+    for at in 0..batch.num_rows() {
+        let place = RowPlace { id: conversations.id.value(at), source: sources.value(at), row: rows.value(at) };
+        let damaged = |error| Error::new(ErrorKind::Verification, "", "a conversation cannot be read").because(error);
+        match view_at(at) {
+            Some(view) => shown.push(place, &row_of_text(view).map_err(damaged)?),
+            None => shown.push(place, &conversations.row(at)),
+        }
+    }
+    shown.finish()
 }
 
 fn missing_column(name: &str) -> Error {

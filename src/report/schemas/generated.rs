@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use crate::model::EngineOptions;
 use crate::pipeline::sweep::SweepDocument;
 use crate::pipeline::{
-    Commit, JobArgs, Manifest, MapLine, RejectRow, RunPlan, conversations_schema, decisions_schema, metrics_schema,
-    verbatim_schema,
+    Commit, JobArgs, Manifest, MapLine, Night, RejectRow, RunPlan, conversations_schema, decisions_schema,
+    metrics_schema, verbatim_schema,
 };
 use crate::report::explained::ExplainedConversation;
 use crate::report::pair::Pair;
@@ -29,6 +29,7 @@ pub fn generated(name: &str) -> Option<String> {
         "plan" => document::<RunPlan>(),
         "commit" => document::<Commit>(),
         "manifest" => document::<Manifest>(),
+        "night" => document::<Night>(),
         "engine-options" => document::<EngineOptions>(),
         "job" => job(),
         "sweep" => document::<SweepDocument>(),

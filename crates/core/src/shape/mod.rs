@@ -18,6 +18,7 @@ mod read;
 mod reasoning;
 mod restore;
 mod row;
+mod row_text;
 mod shapes;
 mod spec;
 mod splice;
@@ -36,6 +37,7 @@ pub(crate) use json::leaves;
 pub use layout::RestoreError;
 pub use restore::{messages_of, restore_record, restore_row, restores_record, restores_row};
 pub use row::{MessageRow, Row};
+pub use row_text::{row_of_text, row_text};
 pub use uncompress::{Found, Lookup, Uncompressed, VerbatimMap, uncompress, uncompress_record, verbatim_map};
 
 /// A record that was read, with what is needed to write it again.

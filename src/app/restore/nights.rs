@@ -1,0 +1,167 @@
+//! The logs of a store as they were in a night, from the runs that hold them.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::job::{Job, Part, place_names, too_many};
+use super::settings::{RestoreOutcome, RestoreSettings, RestoredFile};
+use crate::app::App;
+use crate::app::output::{Destination, local};
+use crate::error::{Error, Result};
+use crate::io::store::Place;
+use crate::io::{
+    Beside, BlockingFile, Extent, PausedFile, Run, Store, Stretches, restored_name, restored_table_name, sweep_beside,
+    sync_folder,
+};
+use crate::pipeline::LogState;
+use crate::pipeline::bridge::Bridge;
+
+/// A log that is restored.
+struct Log<'s> {
+    state: &'s LogState,
+    run: &'s str,
+    extents: Vec<Extent>,
+    /// The run, when the log is a table.
+    table: Option<Run>,
+}
+
+impl Log<'_> {
+    fn name(&self) -> PathBuf {
+        let source = &self.state.source;
+        let container = self.table.as_ref().and_then(|run| {
+            let part = self.state.parts.first()?.part;
+            let commit = run.commits.iter().find(|commit| commit.part == part)?;
+            Some(commit.table.as_ref()?.container)
+        });
+        container.map_or_else(|| restored_name(source), |container| restored_table_name(source, container))
+    }
+}
+
+/// Restores the logs of `store` as they were in `night`, or as they are.
+pub(super) fn all(
+    app: &App,
+    store: &Store,
+    night: Option<&str>,
+    settings: &RestoreSettings<'_>,
+    bridge: &Bridge,
+) -> Result<RestoreOutcome> {
+    let mut logs = Vec::new();
+    for (run, state) in store.as_of(night)?.into_values() {
+        let table = state.is_table.then(|| store.open_run(run)).transpose()?;
+        let extents = if state.is_table { Vec::new() } else { store.extents(run, state)? };
+        logs.push(Log { state, run, extents, table });
+    }
+    let Some(folder) = settings.output.as_deref().filter(|output| *output != "-") else {
+        let [log] = &*logs else { return Err(too_many(logs.len())) };
+        let mut output = Destination::stream(settings.stdout);
+        if let Some(run) = &log.table {
+            job(run, log)?.restore(app, bridge, &mut |_, bytes| output.write(bytes))?;
+        } else {
+            let mut stretches = Stretches::default();
+            stretches.add(store, &log.extents, 0)?;
+            let check = || app.stop.check();
+            store.read(&stretches, bridge, &check, &mut |_, bytes| output.write(bytes), &mut |_, error| Err(error))?;
+        }
+        output.finish()?;
+        return Ok(RestoreOutcome::default());
+    };
+    let folder = local(Path::new(folder))?;
+    let sources: Vec<(PathBuf, usize)> = logs.iter().enumerate().map(|(at, log)| (log.name(), at)).collect();
+    let names = place_names(&sources, &folder)?;
+    let one_of_each: BTreeMap<_, _> = names.iter().map(|name| (name.parent(), name)).collect();
+    let folders: Vec<PathBuf> = one_of_each.keys().flatten().map(|parent| folder.join(parent)).collect();
+    for name in one_of_each.into_values() {
+        sweep_beside(&folder.join(name));
+    }
+    let mut files = Files::new(&folder, &names);
+    let (mut restored, mut stretches): (Vec<RestoredFile>, _) = (Vec::with_capacity(logs.len()), Stretches::default());
+    for (at, (log, name)) in logs.iter().zip(&names).enumerate() {
+        if let Some(run) = &log.table {
+            job(run, log)?.write_files(app, &folder, vec![name.clone()], bridge, &mut restored)?;
+            continue;
+        }
+        let is_there = is_there(&folder.join(name), &log.extents)?;
+        if is_there {
+            files.passed_over(at);
+        } else {
+            files.begin(at)?;
+            stretches.add(store, &log.extents, at)?;
+        }
+        let is_renamed = log.name().file_name() != name.file_name();
+        let source = log.state.source.clone();
+        restored.push(RestoredFile { source, file: name.clone(), was_there: is_there, is_renamed, n_lost_rows: 0 });
+    }
+    let check = || app.stop.check();
+    store.read(&stretches, bridge, &check, &mut |at, bytes| files.write(at, bytes), &mut |_, error| Err(error))?;
+    files.finish()?;
+    folders.iter().try_for_each(|folder| sync_folder(folder))?;
+    Ok(RestoreOutcome { files: restored, folder: Some(folder), n_missing: 0 })
+}
+
+/// The parts of a table.
+fn job<'r>(run: &'r Run, log: &Log<'_>) -> Result<Job<'r>> {
+    let lacking = || Error::verification(run.place().to_string(), format!("the run {} lacks a part", log.run));
+    let parts = log.state.parts.iter().map(|held| {
+        let commit = run.commits.iter().find(|commit| commit.part == held.part).ok_or_else(lacking)?;
+        Ok(Part { run, commit, rounds: Vec::new() })
+    });
+    Ok(Job { parts: parts.collect::<Result<_>>()? })
+}
+
+/// True for a file that is the log already.
+fn is_there(path: &Path, extents: &[Extent]) -> Result<bool> {
+    if !path.is_file() {
+        return Ok(false);
+    }
+    let cannot = |error| Error::io(path.to_string_lossy(), "cannot be read").because(error);
+    Ok(Beside::of_plain(&Place::from(path).open()?, extents).map_err(cannot)? == Beside::Same)
+}
+
+/// Files that grow by turns; one is open at a time.
+struct Files<'f> {
+    folder: &'f Path,
+    names: &'f [PathBuf],
+    paused: Vec<Option<PausedFile>>,
+    open: Option<(usize, BlockingFile)>,
+}
+
+impl<'f> Files<'f> {
+    fn new(folder: &'f Path, names: &'f [PathBuf]) -> Self {
+        Self { folder, names, paused: names.iter().map(|_| None).collect(), open: None }
+    }
+
+    fn passed_over(&mut self, at: usize) {
+        self.paused[at] = None;
+    }
+
+    fn begin(&mut self, at: usize) -> Result<()> {
+        self.paused[at] = Some(BlockingFile::create_new(&self.folder.join(&self.names[at]))?.pause()?);
+        Ok(())
+    }
+
+    fn write(&mut self, at: usize, bytes: &[u8]) -> Result<()> {
+        if self.open.as_ref().is_none_or(|(open, _)| *open != at) {
+            self.close()?;
+            let paused = self.paused[at].take().ok_or_else(|| Error::internal("", "a file was not begun"))?;
+            self.open = Some((at, paused.go_on()?));
+        }
+        let Some((_, open)) = &mut self.open else { return Ok(()) };
+        open.write_all(bytes).map_err(|error| {
+            Error::io(self.folder.join(&self.names[at]).to_string_lossy(), "cannot be written").because(error)
+        })
+    }
+
+    fn close(&mut self) -> Result<()> {
+        if let Some((at, open)) = self.open.take() {
+            self.paused[at] = Some(open.pause()?);
+        }
+        Ok(())
+    }
+
+    /// Gives all their names.
+    fn finish(mut self) -> Result<()> {
+        self.close()?;
+        self.paused.into_iter().flatten().try_for_each(|paused| paused.go_on()?.place())
+    }
+}

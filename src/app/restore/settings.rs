@@ -1,0 +1,83 @@
+//! What is restored, how, and what it came to.
+
+use std::path::PathBuf;
+
+use crate::app::output::Stdout;
+use crate::io::store::Stores;
+use crate::model::ShapeName;
+
+/// What is restored, from what.
+#[derive(Debug, Clone)]
+pub enum Restoring {
+    /// All sources of a run, or one conversation of it.
+    Run {
+        /// The run.
+        run: PathBuf,
+        /// The runs that it came through, the last round first.
+        through: Vec<PathBuf>,
+        /// Only the conversation with this id.
+        conversation: Option<String>,
+        /// Of a store, the night as of which its logs come back; the last one without it.
+        night: Option<String>,
+    },
+    /// What came out of the filter, with its sidecar.
+    Filter {
+        /// The file of records; stdin without one.
+        records: Option<PathBuf>,
+        /// The sidecar.
+        sidecar: PathBuf,
+    },
+    /// Records that another tool compacted, or condenser with a verbatim map.
+    Verbatim {
+        /// The file of records.
+        records: PathBuf,
+        /// The map from id to original.
+        map: PathBuf,
+        /// Whether summaries among the originals are expanded too.
+        is_recursive: bool,
+        /// The shape of the records, where it is known.
+        shape: Option<ShapeName>,
+    },
+}
+
+/// How a restore is done.
+pub struct RestoreSettings<'s> {
+    /// What is restored.
+    pub what: Restoring,
+    /// A folder for all sources of a run, else a file; `-` and nothing stand for `stdout`.
+    pub output: Option<String>,
+    /// The stream for that.
+    pub stdout: &'s Stdout<'s>,
+    /// Workers; 0 for one per core.
+    pub threads: usize,
+    /// Where runs lie.
+    pub stores: Stores,
+}
+
+shows!(RestoreSettings<'_> { what, output });
+
+/// A source that was restored to a file.
+#[derive(Debug, Clone)]
+pub struct RestoredFile {
+    /// Its name as the run has it.
+    pub source: String,
+    /// The file, from the folder on.
+    pub file: PathBuf,
+    /// Whether it was there already, byte for byte.
+    pub was_there: bool,
+    /// Whether its own name was taken.
+    pub is_renamed: bool,
+    /// Rows that were damaged in the source and come back from nowhere.
+    pub n_lost_rows: u64,
+}
+
+/// What a restore came to.
+#[derive(Debug, Clone, Default)]
+pub struct RestoreOutcome {
+    /// The sources of a run; none where one stream was written.
+    pub files: Vec<RestoredFile>,
+    /// Where they are; `None` when they went to the stream.
+    pub folder: Option<PathBuf>,
+    /// Of a verbatim map: ids that have no original in it.
+    pub n_missing: usize,
+}

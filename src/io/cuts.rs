@@ -1,0 +1,119 @@
+//! What is told of an input before it is read: its size, what kind of file it is, and how it is cut. Knows files; refuses to know records.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::codec::Codec;
+use super::row_files::{MAGIC_BYTES, named_table, row_groups, sniff_table};
+use super::store::{Blob, Place, mark_of};
+use super::{Input, is_document, sniff_events};
+use crate::error::{Error, Result};
+use crate::model::ShapeName;
+use crate::pipeline::{Container, PlannedInput, Slice, is_of_run};
+
+/// So much of a file tells what it holds.
+pub(super) const HEAD_BYTES: usize = 64 << 10;
+
+/// What a part costs by itself does not count beside a file that is larger.
+const MAX_SMALL_BYTES: u64 = 1 << 20;
+/// The same of a log of which a store has most: little of it is stored.
+const MAX_SMALL_AGAIN_BYTES: u64 = 8 << 20;
+
+/// An input with its slices.
+pub type PlannedSlices = (PlannedInput, Vec<Slice>);
+
+/// The size of an input and its cuts. A local file that cannot be opened is planned too.
+pub(super) fn look_at(input: &Input, split_bytes: u64, forced: Option<ShapeName>) -> Result<PlannedSlices> {
+    let source = input.name.clone();
+    let endless = |source| Ok((PlannedInput::new(source, None, None), vec![Slice::Whole]));
+    let Some(file) = &input.file else { return endless(source) };
+    if let Some(path) = file.as_local() {
+        let Ok(metadata) = std::fs::metadata(path) else {
+            // Gone or out of reach since it was listed. Who opens it says so; the other inputs go on.
+            return Ok((PlannedInput::new(source, Some(0), None), vec![Slice::Whole]));
+        };
+        if metadata.is_dir() {
+            return Err(Error::input(&input.name, "is a directory; its files are the inputs"));
+        }
+        if !metadata.is_file() {
+            // A pipe has no size and is read once, to its end.
+            return endless(source);
+        }
+        if std::fs::File::open(path).is_err() {
+            let mark = Some(mark_of(&metadata));
+            return Ok((PlannedInput::new(source, Some(metadata.len()), mark), vec![Slice::Whole]));
+        }
+    }
+    let blob = file.open()?;
+    let mark = Some(blob.mark().to_owned());
+    let Some(bytes) = blob.bytes() else {
+        // A web server that does not tell the length.
+        return Ok((PlannedInput::new(source, None, mark), vec![Slice::Whole]));
+    };
+    let keeps = input.keeps.clone().filter(|kept| kept.stored_bytes <= bytes);
+    let planned =
+        PlannedInput { keeps, comes_again: input.comes_again, ..PlannedInput::new(source, Some(bytes), mark) };
+    let bytes = planned.bytes_to_read().unwrap_or(bytes);
+    if let Some(kept) = &planned.keeps {
+        // The rest of a compressed file cannot be cut.
+        let is_plain = kept.stored_bytes == kept.bytes;
+        return Ok((planned, if is_plain { Slice::ranges(bytes, split_bytes) } else { vec![Slice::Whole] }));
+    }
+    if bytes <= split_bytes || !blob.gives_ranges() {
+        return Ok((planned, vec![Slice::Whole]));
+    }
+    let head = blob.read_range(0..bytes.min(HEAD_BYTES as u64))?;
+    let slices = match sniff_table(&head) {
+        Some(Container::Parquet) => row_group_slices(&input.name, &blob, split_bytes),
+        None if is_plain_lines(&head, forced) => Slice::ranges(bytes, split_bytes),
+        _ => vec![Slice::Whole],
+    };
+    Ok((planned, slices))
+}
+
+/// True for a small file of lines, whatever they are: what is a table has columns of its own, what an earlier run wrote is
+/// found there part by part, and what cannot be read must not keep others from being read.
+pub(super) fn may_share(input: &Input, planned: &PlannedInput) -> bool {
+    if !is_small(planned) || named_table(Path::new(&input.name)).is_some() || is_of_run(&input.name) {
+        return false;
+    }
+    // Of what is in a store the name must do: a request for each object would cost more than it helps.
+    let Some(path) = input.file.as_ref().and_then(Place::as_local) else { return input.file.is_some() };
+    let mut head = Vec::with_capacity(MAGIC_BYTES);
+    let read = std::fs::File::open(path).and_then(|file| file.take(MAGIC_BYTES as u64).read_to_end(&mut head));
+    read.is_ok() && sniff_table(&head).is_none()
+}
+
+/// Row groups that follow each other, with at least `split_bytes` in each slice but the last. A damaged file is left
+/// whole: whoever opens it says what is wrong.
+fn row_group_slices(name: &str, blob: &Blob, split_bytes: u64) -> Vec<Slice> {
+    let groups = row_groups(name, blob).unwrap_or_default();
+    let (mut slices, mut n_bytes, mut row) = (Vec::new(), 0, 0);
+    let (mut start, mut first_row) = (0, 0);
+    for (end, (n_rows, bytes)) in (1..).zip(&groups) {
+        n_bytes += bytes;
+        row += n_rows;
+        if n_bytes >= split_bytes || end == groups.len() as u64 {
+            slices.push(Slice::RowGroups { start, end, first_row });
+            (start, first_row, n_bytes) = (end, row, 0);
+        }
+    }
+    if slices.len() < 2 { vec![Slice::Whole] } else { slices }
+}
+
+/// True for a file of JSON lines that is not compressed: a reader may start at any line.
+fn is_plain_lines(head: &[u8], forced: Option<ShapeName>) -> bool {
+    Codec::sniff(head) == Codec::Plain && is_lines(head, forced)
+}
+
+/// True for a stream of lines, each a record.
+pub(super) fn is_lines(head: &[u8], forced: Option<ShapeName>) -> bool {
+    !is_document(head) && sniff_events(head, forced).is_none()
+}
+
+/// True for a file that may stand with others in a part. It is read when it is opened, so that what is wrong with it is told before
+/// anything of it is worked on.
+pub(super) fn is_small(planned: &PlannedInput) -> bool {
+    let most = if planned.comes_again { MAX_SMALL_AGAIN_BYTES } else { MAX_SMALL_BYTES };
+    planned.bytes_to_read().is_some_and(|bytes| bytes <= most) && planned.mark.is_some()
+}

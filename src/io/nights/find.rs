@@ -1,0 +1,69 @@
+//! Where in a store a conversation stands: in the runs of the nights that took it in, without the records that later nights go on
+//! from. Refuses to know what is shown of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Store;
+use crate::error::{Error, Result};
+use crate::io::Run;
+use crate::io::store::Place;
+
+/// What holds conversations: a run, or a store of nights.
+#[derive(Debug)]
+pub enum RunOrStore {
+    /// A run.
+    Run(Box<Run>),
+    /// A store.
+    Store(Store),
+}
+
+impl RunOrStore {
+    /// Opens what is at `place`.
+    ///
+    /// # Errors
+    /// As [`Run::open`].
+    pub fn open(place: &Place) -> Result<Self> {
+        match Store::find(place)? {
+            Some(store) => Ok(Self::Store(store)),
+            None => Run::open(place.clone()).map(|run| Self::Run(Box::new(run))),
+        }
+    }
+
+    /// The runs in which conversations with this id stand, in their order; of the records of a store the last of each.
+    pub fn runs_with(self, id: &str) -> Result<Vec<Run>> {
+        match self {
+            Self::Run(run) => Ok(vec![*run]),
+            Self::Store(store) => store.runs_with(id),
+        }
+    }
+}
+
+impl Store {
+    /// See [`RunOrStore::runs_with`].
+    fn runs_with(&self, id: &str) -> Result<Vec<Run>> {
+        if self.nights.is_empty() {
+            return Err(Error::usage(self.root.to_string(), "the store holds no night yet"));
+        }
+        let mut found = Vec::new();
+        let mut superseded: BTreeMap<String, BTreeMap<usize, BTreeSet<u64>>> = BTreeMap::new();
+        // What a later night goes on from stands in earlier ones.
+        for night in self.nights.iter().rev() {
+            let mut run = self.open_run(&night.run)?;
+            run.superseded = superseded.remove(&night.run).unwrap_or_default();
+            let mut is_in = false;
+            for commit in &run.commits {
+                for (_, earlier) in run.rows_with(commit, id)? {
+                    is_in = true;
+                    for row in earlier {
+                        superseded.entry(row.run).or_default().entry(row.part).or_default().insert(row.row);
+                    }
+                }
+            }
+            if is_in {
+                found.push(run);
+            }
+        }
+        found.reverse();
+        Ok(found)
+    }
+}

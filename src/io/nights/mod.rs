@@ -1,0 +1,395 @@
+//! A compaction store: runs one after the other, and for each night a document that says which bytes of which log stand where.
+//! That is written only after the run is complete, once, and never again. Knows files and runs, not what a job does.
+
+mod corpus;
+mod find;
+mod read;
+mod select;
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::run_documents::{MANIFEST, NIGHTS, is_begun, plan_at, read_plan};
+use super::run_names::check_below;
+use super::store::{Location, Lock, Place, Sighting, Stores};
+use super::{LEDGER, Run};
+use crate::durable::sweep_unfinished;
+use crate::error::{Error, Result};
+use crate::pipeline::bridge::Bridge;
+use crate::pipeline::{HeldPart, LogState, Night, RunPlan, STORE_VERSION, open_sealed, seal_packed};
+
+pub use corpus::NightInputs;
+pub use find::RunOrStore;
+pub use read::Stretches;
+pub use select::{Beside, Selection, Version};
+
+/// The folder of the runs.
+pub(crate) const RUNS: &str = "runs";
+const LOCK: &str = "locks/store.json";
+
+/// A store.
+#[derive(Debug)]
+pub struct Store {
+    root: Place,
+    nights: Vec<Night>,
+    /// Of each log its states, as places among the nights and their logs, in order.
+    states: HashMap<String, Vec<(usize, usize)>>,
+    /// Held as long as the store is open for writing.
+    lock: Option<Lock>,
+}
+
+/// A run that no night has yet.
+#[derive(Debug)]
+pub struct Begun {
+    /// Its name.
+    pub name: String,
+    /// What it was going to do.
+    pub plan: RunPlan,
+    /// Whether it has its manifest.
+    pub is_complete: bool,
+}
+
+/// A stretch of a log: the first bytes of what a part of a run has of it, or all of that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extent {
+    /// The name of the run.
+    pub run: String,
+    /// The part.
+    pub part: usize,
+    /// Which of the inputs that share the part.
+    pub input: usize,
+    /// Bytes of the stream.
+    pub bytes: u64,
+    /// BLAKE3 of these, in hex.
+    pub blake3: String,
+    /// True when the part has more of that night's log.
+    pub is_cut: bool,
+}
+
+impl Store {
+    /// Opens the store at `root` to read it; `None` when there is none.
+    ///
+    /// # Errors
+    /// `Verification` when the document of a night was changed.
+    pub fn find(root: &Place) -> Result<Option<Self>> {
+        let store = Self::look(root)?;
+        Ok((!store.nights.is_empty() || root.join(LEDGER).exists()?).then_some(store))
+    }
+
+    /// The same; where there is nothing yet, an empty store.
+    pub fn look(root: &Place) -> Result<Self> {
+        let folder = root.join(NIGHTS);
+        let names: Vec<String> = folder.names()?.into_keys().filter(|name| is_night(name)).collect();
+        let mut nights = older::nights(root)?;
+        for (name, bytes) in names.iter().zip(folder.read_each(&names)?) {
+            let place = folder.join(name).to_string();
+            let bytes = bytes.ok_or_else(|| Error::verification(place.clone(), "the file is missing"))?;
+            nights.push(read_night(&bytes, &place)?);
+        }
+        let mut states: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
+        for (night, found) in nights.iter().enumerate() {
+            for (log, state) in found.logs.iter().enumerate() {
+                states.entry(state.path.clone()).or_default().push((night, log));
+            }
+        }
+        Ok(Self { root: root.clone(), nights, states, lock: None })
+    }
+
+    /// Opens the store at `root` for one writer; makes it when it is not there.
+    ///
+    /// # Errors
+    /// As [`Self::find`]; `Usage` when another process has it.
+    pub async fn open(root: &Place) -> Result<Self> {
+        let place = root.to_string();
+        let there = root.clone();
+        let taken = Bridge::run_blocking("store", move || {
+            if is_begun(&there)? || there.join(MANIFEST).exists()? {
+                return Err(Error::usage(there.to_string(), "this is a run, but compaction writes a store of runs"));
+            }
+            there.join(LOCK).try_lock(&mut Sighting::default())
+        });
+        match taken.await? {
+            Ok(lock) => {
+                if let Some(root) = root.as_local() {
+                    // What a killed call was writing.
+                    sweep_unfinished(root);
+                    sweep_unfinished(&root.join(NIGHTS));
+                }
+                let there = root.clone();
+                let store = Bridge::run_blocking("store", move || Self::look(&there)).await?;
+                Ok(Self { lock: Some(lock), ..store })
+            }
+            Err(owner) => {
+                let who = owner.map_or_else(|| "another process".to_owned(), |owner| owner.to_string());
+                Err(Error::usage(place, format!("{who} is working on this store")))
+            }
+        }
+    }
+
+    /// The directory of the store.
+    pub fn place(&self) -> &Place {
+        &self.root
+    }
+
+    /// Its nights in order.
+    pub fn nights(&self) -> &[Night] {
+        &self.nights
+    }
+
+    /// The directory of a run.
+    pub fn run_path(&self, name: &str) -> Place {
+        self.root.join(RUNS).join(name)
+    }
+
+    /// The directories of the runs, in the order in which they came.
+    pub fn runs(&self) -> Vec<Place> {
+        self.nights.iter().map(|night| self.run_path(&night.run)).collect()
+    }
+
+    /// The latest state of every log, by path, with the run of its night.
+    pub fn latest(&self) -> BTreeMap<&str, (&str, &LogState)> {
+        self.until(self.nights.len())
+    }
+
+    /// The states of all logs as the night with this run left them, named by its run or its number; without one the latest.
+    ///
+    /// # Errors
+    /// `Usage` when there is no such night.
+    pub fn as_of(&self, night: Option<&str>) -> Result<BTreeMap<&str, (&str, &LogState)>> {
+        let Some(name) = night else { return Ok(self.latest()) };
+        let is_it = |night: &Night| night.run == name || number_of(&night.run) == name.parse().ok();
+        let found = self.nights.iter().position(is_it).ok_or_else(|| {
+            let last = self.nights.last().map_or("none", |night| &night.run);
+            Error::usage(self.root.to_string(), format!("the store has no night {name}; the last is {last}"))
+        })?;
+        Ok(self.until(found + 1))
+    }
+
+    fn until(&self, n_nights: usize) -> BTreeMap<&str, (&str, &LogState)> {
+        let mut states = BTreeMap::new();
+        for night in &self.nights[..n_nights] {
+            states.extend(night.logs.iter().map(|log| (&*log.path, (&*night.run, log))));
+        }
+        states
+    }
+
+    /// The state of the log at `path` that the night with this run wrote down, and the number of that night.
+    fn state_in(&self, path: &str, run: &str) -> Option<(&LogState, usize)> {
+        let states = self.states.get(path)?;
+        let &(night, log) = states.iter().rev().find(|&&(night, _)| self.nights[night].run == run)?;
+        Some((&self.nights[night].logs[log], night))
+    }
+
+    /// Where the bytes of a log in a state of the night with this run stand, in order.
+    ///
+    /// # Errors
+    /// `Verification` when the nights do not agree.
+    pub fn extents(&self, run: &str, state: &LogState) -> Result<Vec<Extent>> {
+        let wrong = || {
+            let message = format!("the nights of the store do not say where the bytes of {} are", state.path);
+            Error::verification(self.root.to_string(), message)
+        };
+        // From the last night back to that which read the log from its beginning.
+        let (mut found, mut run, mut state, mut left) = (Vec::new(), run, state, state.stream_bytes());
+        let mut night = self.nights.len();
+        let mut cut: Option<&str> = None;
+        loop {
+            let kept = state.keeps.as_ref();
+            let mut first = kept.map_or(0, |kept| kept.bytes);
+            let mut own = Vec::with_capacity(state.parts.len());
+            for held in &state.parts {
+                let bytes = held.bytes.min(left.saturating_sub(first));
+                if bytes > 0 {
+                    let (part, input, is_cut) = (held.part, held.input, bytes < held.bytes);
+                    let blake3 = if is_cut { cut.ok_or_else(wrong)? } else { &*held.blake3 }.to_owned();
+                    own.push(Extent { run: run.to_owned(), part, input, bytes, blake3, is_cut });
+                }
+                first += held.bytes;
+            }
+            if first < left {
+                return Err(wrong());
+            }
+            found.extend(own.into_iter().rev());
+            let Some(kept) = kept else { break };
+            // What was kept of this state may be less than it keeps itself.
+            if kept.bytes <= left {
+                (left, cut) = (kept.bytes, kept.cut_blake3.as_deref());
+            }
+            let (earlier, number) =
+                self.state_in(&state.path, &kept.run).filter(|&(_, at)| at < night).ok_or_else(wrong)?;
+            (run, state, night) = (&kept.run, earlier, number);
+        }
+        found.reverse();
+        Ok(found)
+    }
+
+    /// The last run when no night has it: a job was stopped in it, or before it could be entered.
+    pub fn begun(&self) -> Result<Option<Begun>> {
+        let Some((_, name)) = self.run_names()?.into_iter().max() else { return Ok(None) };
+        if self.nights.iter().any(|night| night.run == name) {
+            return Ok(None);
+        }
+        let path = self.run_path(&name);
+        let is_complete = path.join(MANIFEST).exists()?;
+        Ok(plan_at(&path)?.map(|plan| Begun { name, plan, is_complete }))
+    }
+
+    /// A name for the next run: its number, and `suffix` behind it. A directory in which nothing was begun is used
+    /// again.
+    pub fn next_run(&self, suffix: Option<&str>) -> Result<String> {
+        let last = self.run_names()?.into_iter().max();
+        let number = match last {
+            Some((_, name)) if !is_begun(&self.run_path(&name))? => return Ok(name),
+            Some((number, _)) => number + 1,
+            None => 1,
+        };
+        Ok(suffix.map_or_else(|| format!("{number:05}"), |suffix| format!("{number:05}-{suffix}")))
+    }
+
+    fn run_names(&self) -> Result<Vec<(u64, String)>> {
+        let mut runs: Vec<(u64, String)> = Vec::new();
+        for name in self.root.join(RUNS).folders()? {
+            if let Some(number) = number_of(&name) {
+                runs.push((number, name));
+            }
+        }
+        Ok(runs)
+    }
+
+    /// Writes down the night of the complete run `name`. Files that the run does not hold are left out: they are named, and the next
+    /// run takes them.
+    ///
+    /// # Errors
+    /// `Io` when another process has taken the store meanwhile.
+    pub async fn enter(&mut self, name: &str, stores: &Stores) -> Result<Vec<String>> {
+        let (path, stores) = (self.run_path(name), stores.clone());
+        let run = name.to_owned();
+        let (night, left_out) = Bridge::run_blocking("store", move || {
+            let without_sketch = &mut |commit: &mut crate::pipeline::Commit| {
+                commit.sketch = None;
+                Ok(())
+            };
+            let (opened, plan) = (Run::open_seeing(path.clone(), without_sketch)?, read_plan(&path)?);
+            let path_of = |source: &str| full_name(&Place::new(&stores, Location::parse(source)?));
+            Night::of_run(&run, &plan, &opened.commits, &opened.manifest.missing, &path_of)
+        })
+        .await?;
+        if let Some(lock) = &self.lock {
+            lock.check()?;
+        }
+        let number = number_of(name).unwrap_or_default();
+        let document = self.root.join(&format!("{NIGHTS}/{number:05}.json.zst"));
+        if !document.put_if_absent(&seal_packed(&night)?).await? {
+            let message = "another process has written this night; run the same command again";
+            return Err(Error::io(document.to_string(), message));
+        }
+        for (log, state) in night.logs.iter().enumerate() {
+            self.states.entry(state.path.clone()).or_default().push((self.nights.len(), log));
+        }
+        self.nights.push(night);
+        Ok(left_out)
+    }
+}
+
+/// The number with which the name of a run begins.
+fn number_of(name: &str) -> Option<u64> {
+    name.split('-').next()?.parse().ok()
+}
+
+/// Reads the document of a night; no name in it may lead out of the store.
+fn read_night(bytes: &[u8], place: &str) -> Result<Night> {
+    let night: Night = open_sealed(bytes, place)?;
+    if night.store_version > STORE_VERSION {
+        return Err(Error::usage(place, "the store was written by a newer version of condenser; take that one"));
+    }
+    let kept = night.logs.iter().filter_map(|log| log.keeps.as_ref()).map(|kept| &kept.run);
+    for run in [&night.run].into_iter().chain(kept) {
+        // A run is a folder beside the others.
+        check_below(if run.contains('/') { "" } else { run }, place)?;
+    }
+    Ok(night)
+}
+
+/// True for `00007.json.zst` and the like; anything else there belongs to somebody else.
+fn is_night(name: &str) -> bool {
+    let number = name.strip_suffix(".json.zst");
+    number.is_some_and(|number| number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The path from the root, or the address.
+pub(super) fn full_name(file: &Place) -> Result<String> {
+    let Some(path) = file.as_local() else { return Ok(file.to_string()) };
+    let place = file.to_string();
+    let found = std::path::absolute(path).map_err(|error| super::failed(&*place, "has no absolute path", error))?;
+    let name = found.into_os_string().into_string();
+    name.map_err(|_| Error::usage(place, "the name is no UTF-8, so the store cannot hold it"))
+}
+
+/// Stores of the first version have one ledger, with a line for each version of a log.
+mod older {
+    use serde::Deserialize;
+
+    use super::{Error, HeldPart, LEDGER, LogState, Night, Place, RUNS, Result, Run, STORE_VERSION, check_below};
+
+    #[derive(Deserialize)]
+    struct Entry {
+        path: String,
+        source: String,
+        size: u64,
+        blake3: String,
+        mark: Option<String>,
+        run: String,
+        parts: Vec<usize>,
+    }
+
+    /// Its nights.
+    pub(super) fn nights(root: &Place) -> Result<Vec<Night>> {
+        let ledger = root.join(LEDGER);
+        let Some(bytes) = ledger.read_all()? else { return Ok(Vec::new()) };
+        let mut nights: Vec<(Night, Run)> = Vec::new();
+        for (at, line) in String::from_utf8_lossy(&bytes).split_inclusive('\n').enumerate() {
+            let place = format!("{ledger}: line {}", at + 1);
+            let entry = match serde_json::from_str::<Entry>(line) {
+                Ok(entry) => entry,
+                // A torn last line.
+                Err(_) if !line.ends_with('\n') => continue,
+                Err(error) => return Err(Error::verification(place, "this is no line of a ledger").because(error)),
+            };
+            check_below(&entry.run, &place)?;
+            let known = nights.iter().position(|(night, _)| night.run == entry.run);
+            let at = if let Some(at) = known {
+                at
+            } else {
+                let run = Run::open(root.join(RUNS).join(&entry.run))?;
+                nights.push((Night { store_version: STORE_VERSION, run: entry.run, logs: Vec::new() }, run));
+                nights.len() - 1
+            };
+            let (night, run) = &mut nights[at];
+            let mut is_table = false;
+            let mut held = Vec::with_capacity(entry.parts.len());
+            for part in entry.parts {
+                let commit = run.commits.iter().find(|commit| commit.part == part);
+                let found = commit.and_then(|commit| {
+                    let (input, read) = commit.inputs().enumerate().find(|(_, read)| read.source == entry.source)?;
+                    Some((commit, input, read))
+                });
+                let (commit, input, read) = found.ok_or_else(|| {
+                    Error::verification(place.clone(), "the run does not hold this log where the ledger says")
+                })?;
+                is_table = commit.table.is_some();
+                let (bytes, blake3) = (read.input.stream_bytes, read.input.stream_blake3.clone());
+                held.push(HeldPart { part, input, bytes, blake3 });
+            }
+            night.logs.push(LogState {
+                path: entry.path,
+                source: entry.source,
+                size: entry.size,
+                blake3: Some(entry.blake3),
+                mark: entry.mark,
+                is_table,
+                keeps: None,
+                parts: held,
+            });
+        }
+        Ok(nights.into_iter().map(|(night, _)| night).collect())
+    }
+}

@@ -1,0 +1,148 @@
+//! The bytes of logs out of a store: part after part, each restored once and held against what its commit promises, whatever the logs
+//! and nights that want something of it. Refuses to know what becomes of them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Extent, Store};
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::Run;
+use crate::pipeline::bridge::Bridge;
+use crate::pipeline::{Commit, LogState, verify_inputs};
+
+/// The bytes that somebody wants of an input of a part: the first so many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Wanted {
+    input: usize,
+    bytes: u64,
+    blake3: String,
+    /// For whom.
+    target: usize,
+}
+
+/// Stretches of logs, by the parts that hold them.
+#[derive(Debug, Default)]
+pub struct Stretches {
+    /// By the place of the run among the nights.
+    parts: BTreeMap<(usize, usize), Vec<Wanted>>,
+}
+
+impl Stretches {
+    /// Adds those of a log, for `target`; they stand in `store`.
+    ///
+    /// # Errors
+    /// `Verification` when no night of the store made a run that they name.
+    pub fn add(&mut self, store: &Store, extents: &[Extent], target: usize) -> Result<()> {
+        for extent in extents {
+            let night = store.nights.iter().position(|night| night.run == extent.run);
+            let lacking = || Error::verification(store.root.to_string(), format!("no night made run {}", extent.run));
+            let wanted = Wanted { input: extent.input, bytes: extent.bytes, blake3: extent.blake3.clone(), target };
+            self.parts.entry((night.ok_or_else(lacking)?, extent.part)).or_default().push(wanted);
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Opens the run of a night, without the sketches of its commits.
+    pub fn open_run(&self, name: &str) -> Result<Run> {
+        Run::open_seeing(self.run_path(name), &mut |commit| {
+            commit.sketch = None;
+            Ok(())
+        })
+    }
+
+    /// Gives the bytes of these stretches to `give`, each with its target, those of a target in order. `check` is asked on the way and
+    /// ends the work with its error. Of a part that does not restore to what was read, or not to what a night says, `failed` hears with
+    /// all who want something of it; its error ends the work.
+    pub fn read(
+        &self,
+        stretches: &Stretches,
+        bridge: &Bridge,
+        check: &dyn Fn() -> Result<()>,
+        give: &mut dyn FnMut(usize, &[u8]) -> Result<()>,
+        failed: &mut dyn FnMut(&[usize], Error) -> Result<()>,
+    ) -> Result<()> {
+        let mut open: Option<(usize, Result<Run>)> = None;
+        for (&(night, part), wanted) in &stretches.parts {
+            let run = match &mut open {
+                Some((is, run)) if *is == night => run,
+                open => &mut open.insert((night, self.open_run(&self.nights[night].run))).1,
+            };
+            let read = match run {
+                Ok(run) => self.read_part(run, part, wanted, bridge, check, give),
+                Err(error) => Err(Error::new(error.kind, &*error.place, &*error.message)),
+            };
+            match read {
+                Ok(()) => {}
+                Err(error) if error.kind == ErrorKind::Interrupted => return Err(error),
+                Err(error) => failed(&wanted.iter().map(|wanted| wanted.target).collect::<Vec<_>>(), error)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn read_part(
+        &self,
+        run: &Run,
+        part: usize,
+        wanted: &[Wanted],
+        bridge: &Bridge,
+        check: &dyn Fn() -> Result<()>,
+        give: &mut dyn FnMut(usize, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let commit = commit_of(run, part)?;
+        run.check_files(commit)?;
+        let mut open: Vec<(&Wanted, blake3::Hasher)> =
+            wanted.iter().map(|wanted| (wanted, blake3::Hasher::new())).collect();
+        open.sort_by_key(|(wanted, _)| wanted.input);
+        let mut restorer = run.restorer(commit, bridge, true)?;
+        verify_inputs(&mut restorer, commit, None, &mut |input, restored| {
+            check()?;
+            let first = open.partition_point(|(wanted, _)| wanted.input < input);
+            for (wanted, hasher) in open.iter_mut().skip(first).take_while(|(wanted, _)| wanted.input == input) {
+                let left = usize::try_from(wanted.bytes - hasher.count()).unwrap_or(usize::MAX);
+                let bytes = restored.bytes();
+                let bytes = &bytes[..bytes.len().min(left)];
+                if !bytes.is_empty() {
+                    hasher.update(bytes);
+                    give(wanted.target, bytes)?;
+                }
+            }
+            Ok(())
+        })?;
+        for (wanted, hasher) in open {
+            if hasher.count() != wanted.bytes || *hasher.finalize().to_hex() != *wanted.blake3 {
+                let source = commit.input_at(wanted.input).source;
+                let message = format!("the run {} restores {source} to other bytes than its night says", run.place());
+                return Err(Error::verification(self.root.to_string(), message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Holds what a night says against the commits of its run.
+    pub fn check_night(&self, run: &Run, logs: &[LogState]) -> Result<()> {
+        let commits: HashMap<usize, &Commit> = run.commits.iter().map(|commit| (commit.part, commit)).collect();
+        for log in logs {
+            for held in &log.parts {
+                let read = commits.get(&held.part).filter(|commit| held.input < commit.inputs().len());
+                let read = read.map(|commit| commit.input_at(held.input));
+                let is_so = read.is_some_and(|read| {
+                    (read.source, read.input.stream_bytes, &read.input.stream_blake3)
+                        == (&*log.source, held.bytes, &held.blake3)
+                });
+                if !is_so {
+                    let message = format!("the run does not hold {} where its night says", log.path);
+                    return Err(Error::verification(run.place().to_string(), message));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The commit of a part.
+pub(super) fn commit_of(run: &Run, part: usize) -> Result<&Commit> {
+    let lacking = || Error::verification(run.place().to_string(), format!("the run has no part {part}"));
+    run.commits.iter().find(|commit| commit.part == part).ok_or_else(lacking)
+}

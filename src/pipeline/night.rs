@@ -1,0 +1,117 @@
+//! What a night wrote down: of each log that it took in, in which parts of which runs its bytes stand. Touches no file.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Commit, KeptLog, PlannedInput, ReadInput, RunPlan};
+use crate::error::Result;
+
+/// Version of the layout of stores.
+pub const STORE_VERSION: u32 = 1;
+
+/// The document of a night, `nights/00007.json.zst` of a store; written once, after its run is complete.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Night {
+    /// Version of the layout of stores.
+    pub store_version: u32,
+    /// Name of its run in `runs/`.
+    pub run: String,
+    /// The logs that were new, had grown or were changed, as they were then.
+    pub logs: Vec<LogState>,
+}
+
+/// A log as it was in a night.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct LogState {
+    /// The file, from the root, or its address.
+    pub path: String,
+    /// The name under which runs know it.
+    pub source: String,
+    /// Bytes as stored.
+    pub size: u64,
+    /// BLAKE3 of the bytes as stored, in hex, where one part has read all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blake3: Option<String>,
+    /// What tells that the file was changed: the time of its last change, or the entity tag of a store.
+    pub mark: Option<String>,
+    /// True for a table, which comes back with equal rows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_table: bool,
+    /// Its beginning, when an earlier night has that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keeps: Option<KeptLog>,
+    /// What the run of the night has of it, in order.
+    pub parts: Vec<HeldPart>,
+}
+
+/// The bytes of a log that a part holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct HeldPart {
+    /// The part.
+    pub part: usize,
+    /// Which of the inputs that share the part it is.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub input: usize,
+    /// Bytes of the uncompressed stream; of a table, canonical bytes of its rows.
+    pub bytes: u64,
+    /// BLAKE3 of these, in hex.
+    pub blake3: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_first(input: &usize) -> bool {
+    *input == 0
+}
+
+impl Night {
+    /// The night that made a complete run with this plan and these commits; `path_of` gives the full name of a source. Inputs that the
+    /// run does not hold are left out and named.
+    pub fn of_run(
+        run: &str,
+        plan: &RunPlan,
+        commits: &[Commit],
+        missing: &[String],
+        path_of: &dyn Fn(&str) -> Result<String>,
+    ) -> Result<(Self, Vec<String>)> {
+        let mut held: Vec<Vec<HeldPart>> = vec![Vec::new(); plan.inputs.len()];
+        let mut whole: Vec<Option<(&Commit, ReadInput<'_>)>> = vec![None; plan.inputs.len()];
+        for commit in commits {
+            let Some(planned) = plan.parts.get(commit.part) else { continue };
+            let mut input = 0;
+            for (index, read) in planned.inputs().zip(commit.read_of(plan.inputs_of(commit.part))) {
+                let (Some(read), Some(held), Some(whole)) = (read, held.get_mut(index), whole.get_mut(index)) else {
+                    continue;
+                };
+                let (bytes, blake3) = (read.input.stream_bytes, read.input.stream_blake3.clone());
+                held.push(HeldPart { part: commit.part, input, bytes, blake3 });
+                *whole = Some((commit, read));
+                input += 1;
+            }
+        }
+        let (mut logs, mut left_out) = (Vec::new(), missing.to_vec());
+        for ((planned, parts), last) in plan.inputs.iter().zip(held).zip(whole) {
+            if missing.contains(&planned.source) {
+                continue;
+            }
+            let (Some(size), Some((commit, read))) = (planned.bytes, last) else {
+                left_out.push(planned.source.clone());
+                continue;
+            };
+            let PlannedInput { source, mark, keeps, .. } = planned.clone();
+            let blake3 = (keeps.is_none() && read.input.bytes == size).then(|| read.input.blake3.clone());
+            let (path, is_table) = (path_of(&source)?, commit.table.is_some());
+            logs.push(LogState { path, source, size, blake3, mark, is_table, keeps, parts });
+        }
+        Ok((Self { store_version: STORE_VERSION, run: run.to_owned(), logs }, left_out))
+    }
+}
+
+impl LogState {
+    /// Bytes of its uncompressed stream.
+    pub fn stream_bytes(&self) -> u64 {
+        let held: u64 = self.parts.iter().map(|held| held.bytes).sum();
+        self.keeps.as_ref().map_or(0, |kept| kept.bytes) + held
+    }
+}

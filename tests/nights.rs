@@ -1,0 +1,201 @@
+//! A store of nights: logs that grow, wherever they grow, that are written anew and cut; conversations that go on from night to night.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use crate::support::chats::{Seeded, jsonl};
+use crate::support::command::{Told, condenser};
+use crate::support::dir::{TestDir, files};
+use crate::support::nights::logs_of;
+
+const JOB: &str = "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\n";
+
+fn night(dir: &TestDir) -> Told {
+    condenser(dir.root(), &["run", "job.toml"]).ok()
+}
+
+/// The messages of a session with tools, of which most results are used by nobody.
+pub(crate) fn session(n_turns: usize, seed: usize) -> Vec<Value> {
+    let mut messages = vec![json!({"role": "user", "content": format!("Mend the gate of lock {seed}.")})];
+    for turn in 0..n_turns {
+        let id = format!("call_{seed}_{turn}");
+        let arguments = json!({"command": format!("cat gates/gate_{turn}.rs")}).to_string();
+        let call = json!({"id": id, "type": "function", "function": {"name": "bash", "arguments": arguments}});
+        let lines =
+            (0..40).map(|line| format!("    let valve_{turn}_{line} = open({}, \"lock {seed}\");\n", line * turn));
+        let used = format!("valve_{}_7", turn.saturating_sub(2));
+        messages.push(json!({"role": "assistant", "content": format!("I look at {used}."), "tool_calls": [call]}));
+        messages.push(json!({"role": "tool", "tool_call_id": id, "content": lines.collect::<String>()}));
+    }
+    messages
+}
+
+fn record(id: &str, messages: &[Value]) -> String {
+    json!({"id": id, "messages": messages}).to_string() + "\n"
+}
+
+/// The same as events of a session, one a line.
+fn events(id: &str, messages: &[Value]) -> String {
+    let event = |(at, message): (usize, &Value)| {
+        let content = match (&message["tool_calls"][0], &message["tool_call_id"]) {
+            (Value::Object(call), _) => {
+                let input: Value =
+                    serde_json::from_str(call["function"]["arguments"].as_str().expect("text")).expect("JSON");
+                json!([{"type": "text", "text": message["content"]},
+                    {"type": "tool_use", "id": call["id"], "name": "Bash", "input": input}])
+            }
+            (_, Value::String(id)) => {
+                json!([{"type": "tool_result", "tool_use_id": id, "content": message["content"]}])
+            }
+            _ => message["content"].clone(),
+        };
+        let role = if message["role"] == "assistant" { "assistant" } else { "user" };
+        let time = format!("2031-05-06T07:{:02}:{:02}.000Z", at / 60, at % 60);
+        json!({"type": role, "sessionId": id, "uuid": format!("{id}-{at}"), "timestamp": time,
+            "message": {"role": role, "content": content}})
+        .to_string()
+            + "\n"
+    };
+    messages.iter().enumerate().map(event).collect()
+}
+
+fn packed(text: &[u8]) -> Vec<u8> {
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gz.write_all(text).expect("memory takes all");
+    gz.finish().expect("memory takes all")
+}
+
+fn size_of(dir: &TestDir, name: &str) -> usize {
+    files(&dir.path(name)).values().map(Vec::len).sum()
+}
+
+/// Every state that logs had after a night comes back, and the store is as it was written.
+fn check_states(dir: &TestDir, states: &[std::collections::BTreeMap<String, Vec<u8>>]) {
+    condenser(dir.root(), &["verify", "store"]).ok();
+    for (at, state) in states.iter().enumerate() {
+        let (night, back) = (format!("{:05}", at + 1), format!("back-{at}"));
+        condenser(dir.root(), &["restore", "store", "--night", &night, "-o", &back]).ok();
+        let unpacked = |(name, bytes): (&String, &Vec<u8>)| match name.strip_suffix(".gz") {
+            Some(name) => {
+                let mut text = Vec::new();
+                std::io::Read::read_to_end(&mut flate2::read::MultiGzDecoder::new(&**bytes), &mut text).expect("gzip");
+                (name.to_owned(), text)
+            }
+            None => (name.clone(), bytes.clone()),
+        };
+        assert!(files(&dir.path(&back)) == state.iter().map(unpacked).collect(), "night {night}");
+    }
+}
+
+#[test]
+fn a_night_adds_what_is_new_wherever_that_begins_and_every_state_comes_back() {
+    for form in ["parquet", "jsonl", "arrow"] {
+        let dir = TestDir::new();
+        dir.write("job.toml", format!("{JOB}format = \"{form}\"\nsplit_size = \"64KiB\"\n"));
+        let sessions: Vec<Vec<Value>> = (0..40).map(|seed| session(if seed < 4 { 40 } else { 2 }, seed)).collect();
+        let (mut seeded, mut states, mut sizes) = (Seeded::new(7), Vec::new(), Vec::new());
+        for round in 1..=5 {
+            // The last bytes of a line may come a night later.
+            let share =
+                |seeded: &mut Seeded, text: &str| text.len() * (round + 5) / 10 - seeded.below(200) * (5 - round) / 5;
+            let lines: String =
+                sessions.iter().enumerate().skip(4).map(|(at, it)| record(&format!("s{at}"), it)).collect();
+            let chats = jsonl(60, 31);
+            dir.write("logs/chats.jsonl", &chats.as_bytes()[..share(&mut seeded, &chats)]);
+            dir.write("logs/packed.jsonl.gz", packed(&chats.as_bytes()[..share(&mut seeded, &chats)]));
+            dir.write("logs/lines.jsonl", &lines.as_bytes()[..share(&mut seeded, &lines)]);
+            let log = events("e0", &sessions[0]) + &events("e1", &sessions[1]);
+            dir.write("logs/events.jsonl", &log.as_bytes()[..share(&mut seeded, &log)]);
+            // A conversation that is written anew with each turn.
+            let n_messages = sessions[2].len() * (round + 5) / 10;
+            dir.write("logs/growing.jsonl", record("g", &sessions[2][..n_messages]) + &record("h", &sessions[3][..9]));
+            condenser(dir.root(), &["run", "job.toml", "-q"]).ends();
+            states.push(files(&dir.path("logs")));
+            sizes.push(size_of(&dir, "store"));
+        }
+        check_states(&dir, &states);
+        // Little of a night is text here, but what each of its parts takes.
+        for pair in sizes.windows(2) {
+            assert!(pair[1] - pair[0] < sizes[0] * 3 / 4, "{form}: {sizes:?}");
+        }
+        let told = condenser(dir.root(), &["expire", "store", "--older-than", "0d"]).ok();
+        assert_eq!(String::from_utf8_lossy(&told.stdout).lines().count(), 5, "{}", told.stderr);
+    }
+}
+
+#[test]
+fn a_session_that_goes_on_for_five_nights_is_shown_as_one_that_was_compacted_at_once() {
+    for form in ["parquet", "jsonl", "arrow"] {
+        let dir = TestDir::new();
+        dir.write("job.toml", format!("{JOB}format = \"{form}\"\n"));
+        let messages = session(50, 3);
+        for round in 1..=5 {
+            let so_far = &messages[..messages.len() * round / 5];
+            dir.write("logs/lines.jsonl", record("other", &session(3, 9)) + &record("line", so_far));
+            dir.write("logs/events.jsonl", events("event", so_far));
+            night(&dir);
+        }
+        condenser(dir.root(), &["compress", "logs", "-o", "run", "--format", form, "--compression", "zstd"]).ok();
+        for id in ["other", "line", "event"] {
+            for args in [&["get", "STORE", id, "--compressed"][..], &["get", "STORE", id], &["show", "STORE", id]] {
+                let of = |store: &str| {
+                    let args: Vec<&str> = args.iter().map(|&arg| if arg == "STORE" { store } else { arg }).collect();
+                    String::from_utf8(condenser(dir.root(), &args).ok().stdout).expect("text")
+                };
+                assert_eq!(of("store"), of("run"), "{form}: {args:?}");
+            }
+        }
+        let shown = String::from_utf8(condenser(dir.root(), &["get", "store", "line", "--compressed"]).ok().stdout);
+        let shown = shown.expect("text");
+        assert!(shown.contains("⋯ ") && shown.contains(" #5"), "{shown}");
+        for id in ["line", "event"] {
+            let hidden = |of: &str| condenser(dir.root(), &["get", of, id, "--mark", "5"]).ok().stdout;
+            let text = hidden("store");
+            assert!(text == hidden("run") && !text.is_empty());
+        }
+        // Nothing of what earlier nights have is stored again.
+        let last = logs_of(&dir, "store");
+        assert_eq!(last.len(), 10);
+        let size =
+            |run: &str| size_of(&dir, &format!("{run}/verbatim")) + size_of(&dir, &format!("{run}/conversations"));
+        assert!(size("store/runs/00005") * 10 < size("run") * 9, "{} {}", size("store/runs/00005"), size("run"));
+    }
+}
+
+#[test]
+fn a_log_that_was_written_anew_or_cut_is_noticed_and_kept_in_both_states() {
+    let dir = TestDir::new();
+    dir.write("job.toml", JOB.to_owned() + "split_size = 4000\n");
+    let (chats, session) = (jsonl(40, 77), session(20, 5));
+    dir.write("logs/anew.jsonl", &chats);
+    dir.write("logs/cut.jsonl", &chats);
+    dir.write("logs/events.jsonl", events("e", &session));
+    night(&dir);
+    let mut states = vec![files(&dir.path("logs"))];
+    // Other bytes in the middle of one, half of the others.
+    let middle = chats.len() / 2;
+    let mut anew = chats.clone().into_bytes();
+    let word = anew.iter().skip(middle).position(|&byte| byte == b't').expect("a letter") + middle;
+    anew[word] = b'q';
+    dir.write("logs/anew.jsonl", &anew);
+    dir.write("logs/cut.jsonl", &chats.as_bytes()[..middle]);
+    dir.write("logs/events.jsonl", events("e", &session[..20]));
+    let told = condenser(dir.root(), &["run", "job.toml"]).exits(3).stderr;
+    assert!(told.contains("0 new, 0 grown, 3 changed, 0 unchanged"), "{told}");
+    states.push(files(&dir.path("logs")));
+    // And back again.
+    for (name, bytes) in &states[0] {
+        dir.write(&format!("logs/{name}"), bytes);
+    }
+    night(&dir);
+    states.push(states[0].clone());
+    check_states(&dir, &states);
+    let sizes = [1, 2, 3].map(|run| size_of(&dir, &format!("store/runs/{run:05}")));
+    assert!(sizes[1] < sizes[0] && sizes[2] < sizes[0], "{sizes:?}");
+    // Quiet nights, whatever was touched.
+    dir.write("logs/anew.jsonl", &chats);
+    assert!(night(&dir).stderr.contains("0 new, 0 grown, 0 changed, 3 unchanged"));
+    let shown = condenser(dir.root(), &["get", "store", "e"]).ok().stdout;
+    assert_eq!(String::from_utf8(shown).expect("text"), events("e", &session));
+}
