@@ -3,6 +3,7 @@
 
 mod dataset;
 mod files;
+mod formats;
 mod llm;
 mod policy;
 mod read;
