@@ -148,12 +148,12 @@ impl Run {
         Box::new(Current { reader, gone: superseded.iter().map(|&row| borders.in_input(row)).collect() })
     }
 
-    /// The running numbers of the records with this id, each with the records that it goes on from.
+    /// The running numbers of the records with this id, each with the records that it goes on from; none of them is superseded yet.
     pub(super) fn rows_with(&self, commit: &Commit, id: &str) -> Result<Vec<(u64, Vec<StoredRow>)>> {
         guarded(commit, || {
             let Some(found) = self.wanted_conversations(commit, &wanted(id))? else { return Ok(Vec::new()) };
             let mut again = self.again(commit, &wanted(id))?;
-            Ok(found.rows.into_iter().map(|row| (row, again.remove(&row).unwrap_or_default())).collect())
+            Ok(found.rows.into_iter().map(|row| (row, again.remove(&row).unwrap_or_default().rows)).collect())
         })
     }
 

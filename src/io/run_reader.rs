@@ -15,6 +15,7 @@ use super::run_documents::{COMMITS, MANIFEST, NIGHTS, PLAN, TIMINGS, is_begun, m
 use super::run_names::{open_commit, open_manifest};
 use super::run_writer::{REJECTS, schema_of};
 use super::store::{Blob, Place};
+use super::stored_texts::Gathered;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
@@ -38,6 +39,8 @@ pub struct Run {
     documents: [u64; 2],
     /// By part, the records that a later night of its store goes on from: they are not found.
     pub(super) superseded: BTreeMap<usize, BTreeSet<u64>>,
+    /// Texts of other runs of its store.
+    pub(super) gathered: Gathered,
 }
 
 impl Run {
@@ -84,7 +87,7 @@ impl Run {
                 commits.push(commit);
             }
         }
-        Ok(Self { root, manifest, commits, documents, superseded: BTreeMap::new() })
+        Ok(Self { root, manifest, commits, documents, superseded: BTreeMap::new(), gathered: Gathered::default() })
     }
 
     /// What it read and wrote, every file of it counted; why records were rejected only as far as its commits still hold

@@ -11,6 +11,8 @@ use crate::shape::{Delta, DeltaPiece, Deltas, Wholes, WrittenText, row_text};
 
 /// A record comes again when at least so much of it, in percent, stands in the store.
 const MIN_SHARED: usize = 25;
+/// A record goes by so many others at most; then it is stored whole, once.
+const MAX_ROWS: usize = 32;
 
 /// A text by another one: what that does not have, and how the two are put together; without pieces it stands by itself.
 #[derive(Debug, Clone, Default)]
@@ -61,9 +63,13 @@ impl<'r> Again<'r> {
     ) -> Option<Self> {
         let Product { decoded, condensed } = product;
         let record = decoded.record;
-        let original = ByText::of(record, earlier);
+        let mut original = ByText::of(record, earlier);
         if original.rest.len() > record.len() / 100 * (100 - MIN_SHARED) {
             return None;
+        }
+        // Who looks for it would have to look into too many runs.
+        if rows.len() > MAX_ROWS {
+            original = ByText { rest: record.into(), pieces: None };
         }
         let written = match written {
             OutputRow::Row(row) => {
@@ -89,6 +95,9 @@ impl StoredAgain<'_> {
     /// The exact record.
     pub(crate) fn record(&self, earlier: Option<&dyn EarlierNights>) -> Result<String, String> {
         let missing = || "the store that holds the rest of the conversation is not beside the run".to_owned();
+        if self.original.pieces.is_none() {
+            return Ok(self.original.rest.to_string());
+        }
         let text = earlier.ok_or_else(missing)?.text(&self.rows).map_err(|error| error.to_string())?;
         self.original.text(&text).map(Cow::into_owned)
     }

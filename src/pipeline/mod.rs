@@ -78,13 +78,13 @@ pub use job::{
 pub use map::MapLine;
 pub use merge::Merge;
 pub use night::{HeldPart, LogState, Night, STORE_VERSION};
-pub use plan::{KeptLog, PlannedInput, PlannedPart, RunPlan, Shard, Slice};
+pub use plan::{PlannedInput, PlannedPart, RunPlan, Shard, Slice};
 pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
 pub use ports::{Corpus, EncodedBatch, Model, News, Observer, PartSink, Progress, Silent, Sink, Source, TableReader};
 pub use record::{decode_record, is_of_run, note_round};
 pub use reject::{RejectRow, raw_of_reject};
 pub use restore::{Borders, PartReaders, Restored, RestoredSlice, Restorer};
-pub(crate) use restore::{VerbatimCursor, rows_again};
+pub(crate) use restore::{RowAgain, VerbatimCursor, rows_again};
 pub(crate) use rows::json_structs;
 pub use rows::{
     CellKind, Container, LostRows, RowDigest, RowMark, TableInput, TableOptions, conform_rows, large_schema, marks,
@@ -93,7 +93,7 @@ pub use rows::{
 pub use sample::{PLACE_BYTES, SAMPLE_BYTES, Sampled, places, sample};
 pub use sealed::{open_sealed, seal, seal_packed};
 pub use settle::threshold_for;
-pub use stored::{EarlierNights, StoredRow};
+pub use stored::{EarlierNights, KeptLog, StoredRow};
 pub use tables::{
     Kind, TableName, conversations_schema, decisions_schema, label, metrics_schema, records_schema, verbatim_schema,
 };

@@ -10,6 +10,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::stored::KeptLog;
 use super::{FORMAT_VERSION, JobOptions};
 use crate::error::{Error, Result};
 
@@ -148,21 +149,6 @@ impl PlannedInput {
     pub fn bytes_to_read(&self) -> Option<u64> {
         self.bytes.map(|bytes| bytes - bytes.min(self.keeps.as_ref().map_or(0, |kept| kept.stored_bytes)))
     }
-}
-
-/// The beginning of a log as a run of a store, and those that it goes on from, hold it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct KeptLog {
-    /// The name of the run.
-    pub run: String,
-    /// Bytes of the uncompressed stream.
-    pub bytes: u64,
-    /// As many bytes as stored; 0 of a compressed file, which is unpacked from its beginning.
-    pub stored_bytes: u64,
-    /// BLAKE3 of what is kept of the last part of which something is kept, in hex, where that is not all of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cut_blake3: Option<String>,
 }
 
 /// So many inputs share a part at most: a part is done again as a whole, and its commit names all.

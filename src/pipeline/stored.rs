@@ -1,7 +1,9 @@
-//! What a night of a store asks of the nights before: records by their places, and their texts. Knows neither files nor tables.
+//! What a night of a store has from the nights before: beginnings of logs, records by their places, and their texts. Knows neither files nor tables.
 
 use std::fmt;
 use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 
@@ -34,6 +36,21 @@ impl FromStr for StoredRow {
         };
         parsed().ok_or_else(|| format!("`{text}` names no record of a store"))
     }
+}
+
+/// The beginning of a log as a run of a store, and those that it goes on from, hold it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct KeptLog {
+    /// The name of the run.
+    pub run: String,
+    /// Bytes of the uncompressed stream.
+    pub bytes: u64,
+    /// As many bytes as stored; 0 of a compressed file, which is unpacked from its beginning.
+    pub stored_bytes: u64,
+    /// BLAKE3 of what is kept of the last part of which something is kept, in hex, where that is not all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_blake3: Option<String>,
 }
 
 /// What earlier nights of a store hold of conversations.

@@ -95,7 +95,7 @@ impl Corpus for NightInputs {
                 };
                 let Some((_, again)) = wanted.iter().find(is_in) else { return };
                 let rows = conversations.entry((again.source.clone(), id.to_owned())).or_default();
-                rows.extend(came_again.remove(&row).into_iter().flatten());
+                rows.extend(came_again.remove(&row).filter(|again| !again.is_whole).into_iter().flat_map(|again| again.rows));
                 rows.push(StoredRow { run: name.to_owned(), part, row });
             })?;
         }

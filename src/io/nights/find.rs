@@ -49,16 +49,17 @@ impl Store {
         // What a later night goes on from stands in earlier ones.
         for night in self.nights.iter().rev() {
             let mut run = self.open_run(&night.run)?;
-            run.superseded = superseded.remove(&night.run).unwrap_or_default();
+            let gone = superseded.remove(&night.run).unwrap_or_default();
             let mut is_in = false;
             for commit in &run.commits {
-                for (_, earlier) in run.rows_with(commit, id)? {
-                    is_in = true;
+                for (row, earlier) in run.rows_with(commit, id)? {
+                    is_in |= gone.get(&commit.part).is_none_or(|gone| !gone.contains(&row));
                     for row in earlier {
                         superseded.entry(row.run).or_default().entry(row.part).or_default().insert(row.row);
                     }
                 }
             }
+            run.superseded = gone;
             if is_in {
                 found.push(run);
             }

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::run_documents::{MANIFEST, NIGHTS, is_begun, plan_at, read_plan};
 use super::run_names::check_below;
 use super::store::{Location, Lock, Place, Sighting, Stores};
+use super::stored_texts::Gathered;
 use super::{LEDGER, Run};
 use crate::durable::sweep_unfinished;
 use crate::error::{Error, Result};
@@ -35,6 +36,8 @@ pub struct Store {
     states: HashMap<String, Vec<(usize, usize)>>,
     /// Held as long as the store is open for writing.
     lock: Option<Lock>,
+    /// Texts that runs have of each other's records.
+    gathered: Gathered,
 }
 
 /// A run that no night has yet.
@@ -91,7 +94,7 @@ impl Store {
                 states.entry(state.path.clone()).or_default().push((night, log));
             }
         }
-        Ok(Self { root: root.clone(), nights, states, lock: None })
+        Ok(Self { root: root.clone(), nights, states, lock: None, gathered: Gathered::default() })
     }
 
     /// Opens the store at `root` for one writer; makes it when it is not there.

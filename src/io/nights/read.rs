@@ -45,10 +45,12 @@ impl Stretches {
 impl Store {
     /// Opens the run of a night, without the sketches of its commits.
     pub fn open_run(&self, name: &str) -> Result<Run> {
-        Run::open_seeing(self.run_path(name), &mut |commit| {
+        let mut run = Run::open_seeing(self.run_path(name), &mut |commit| {
             commit.sketch = None;
             Ok(())
-        })
+        })?;
+        run.gathered = self.gathered.clone();
+        Ok(run)
     }
 
     /// Gives the bytes of these stretches to `give`, each with its target, those of a target in order. `check` is asked on the way and

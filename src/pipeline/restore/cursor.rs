@@ -158,14 +158,23 @@ impl SidecarEntry<'_> {
     }
 }
 
-/// The records among these rows of the verbatim table that come again, each with those that hold the rest of it.
-pub(crate) fn rows_again(batch: &RecordBatch) -> std::result::Result<Vec<(u64, Vec<StoredRow>)>, String> {
+/// A record that comes again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RowAgain {
+    /// The records that it goes on from.
+    pub(crate) rows: Vec<StoredRow>,
+    /// True when it needs none of them: all its text is there.
+    pub(crate) is_whole: bool,
+}
+
+/// The records among these rows of the verbatim table that come again, by their numbers.
+pub(crate) fn rows_again(batch: &RecordBatch) -> std::result::Result<Vec<(u64, RowAgain)>, String> {
     let told = |error: Error| error.to_string();
     let (view, numbers) = (VerbatimView::new(batch).map_err(told)?, count_column(batch, "source_row").map_err(told)?);
     let comes_again = |&at: &usize| text_at(view.kind, at) == Some(Kind::Again.as_str());
     let rows = (0..batch.num_rows()).filter(comes_again).map(|at| {
         let rows = view.rows(at).ok_or("a record that came again does not say of what")?;
-        Ok((numbers.value(at), rows))
+        Ok((numbers.value(at), RowAgain { rows, is_whole: view.pieces(at)?.is_none() }))
     });
     rows.collect()
 }

@@ -21,7 +21,7 @@ mod weave;
 
 pub use borders::Borders;
 use cursor::Checksums;
-pub(crate) use cursor::{VerbatimCursor, rows_again};
+pub(crate) use cursor::{RowAgain, VerbatimCursor, rows_again};
 use lines::Lines;
 use rows::Rows;
 use walk::Walk;
