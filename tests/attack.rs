@@ -179,7 +179,8 @@ fn write_inputs(dir: &TestDir, folder: &str, n: usize, seed: u64) {
     dir.write(&format!("{folder}/deep/c.jsonl.zst"), stored);
 }
 
-const JOB: &str = "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\n";
+const JOB: &str =
+    "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\ncompaction.as_of = \"2031-05-06T00:00:00Z\"\n";
 
 /// A store after two nights: logs that were written long ago, of which one grew and one was new in the second night.
 fn write_store(dir: &TestDir) {

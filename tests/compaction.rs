@@ -9,7 +9,7 @@ use crate::support::command::{Told, condenser};
 use crate::support::dir::{TestDir, files};
 use crate::support::nights::{change_night, logs_of};
 
-const JOB: &str = "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\n";
+const JOB: &str = "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\ncompaction.rested_after = 0\n";
 /// A part for each file.
 const APART: &str = "split_size = \"8KiB\"\n";
 

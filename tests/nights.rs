@@ -9,7 +9,7 @@ use crate::support::command::{Told, condenser};
 use crate::support::dir::{TestDir, files};
 use crate::support::nights::logs_of;
 
-const JOB: &str = "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\n";
+const JOB: &str = "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\ncompaction.rested_after = 0\n";
 
 fn night(dir: &TestDir) -> Told {
     condenser(dir.root(), &["run", "job.toml"]).ok()
@@ -198,4 +198,86 @@ fn a_log_that_was_written_anew_or_cut_is_noticed_and_kept_in_both_states() {
     assert!(night(&dir).stderr.contains("0 new, 0 grown, 0 changed, 3 unchanged"));
     let shown = condenser(dir.root(), &["get", "store", "e"]).ok().stdout;
     assert_eq!(String::from_utf8(shown).expect("text"), events("e", &session));
+}
+
+/// The metadata of a conversation as the store has it now.
+fn age_of(dir: &TestDir, run: &str, id: &str) -> Option<String> {
+    let folder = dir.path(&format!("store/runs/{run}/metrics"));
+    let mut found = None;
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let text = std::fs::read_to_string(entry.expect("a file").path()).expect("lines");
+        for line in text.lines() {
+            let row: Value = serde_json::from_str(line).expect("JSON");
+            if row["conversation_id"] == id {
+                found = row["age"].as_str().map(str::to_owned);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn what_may_go_on_is_compacted_without_look_ahead_and_with_it_when_it_rests() {
+    let dir = TestDir::new();
+    let job =
+        "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\nformat = \"jsonl\"\ncompression = \"none\"\n";
+    dir.write("job.toml", job);
+    let messages = session(40, 3);
+    let dated = |id: &str, so_far: &[Value], day: usize| {
+        json!({"id": id, "updated_at": format!("2031-05-{day:02}T12:00:00Z"), "messages": so_far}).to_string() + "\n"
+    };
+    let night = |day: usize, more: &[&str]| {
+        let as_of = format!("compaction.as_of=\"2031-05-{day:02}T13:00:00Z\"");
+        let args = [&["run", "job.toml", "--set", &as_of], more].concat();
+        condenser(dir.root(), &args).ok().stderr
+    };
+    let compressed = |of: &str, id: &str| {
+        String::from_utf8(condenser(dir.root(), &["get", of, id, "--compressed"]).ok().stdout).expect("text")
+    };
+    let once = |run: &str, log: &str, flags: &[&str]| {
+        condenser(dir.root(), &[&["compress", log, "-o", run, "--format", "jsonl"], flags].concat()).ok();
+    };
+    // Two of one log, by lines: one rests, one goes on; and a session that grows.
+    dir.write("logs/lines.jsonl", dated("old", &messages, 1) + &dated("new", &messages, 9));
+    dir.write("logs/events.jsonl", events("event", &messages[..40]));
+    night(9, &["--set", "compaction.keep_open=\"2h\""]);
+    once("with", "logs/lines.jsonl", &[]);
+    once("without", "logs/lines.jsonl", &["--look-ahead", "off"]);
+    assert_eq!(compressed("store", "old"), compressed("with", "old"));
+    assert_eq!(age_of(&dir, "00001", "old").as_deref(), Some("rested"));
+    // Somebody is at work on this one.
+    assert_eq!(age_of(&dir, "00001", "new").as_deref(), Some("young"));
+    assert_eq!(compressed("store", "new"), dated("new", &messages, 9));
+    // A day later it may go on, and nothing of the log was read again.
+    dir.write("logs/events.jsonl", events("event", &messages));
+    let told = night(10, &["--set", "compaction.keep_open=\"2h\""]);
+    assert!(told.contains("1 older conversation looked at again"), "{told}");
+    assert_eq!(age_of(&dir, "00002", "new").as_deref(), Some("open"));
+    assert_eq!(compressed("store", "new"), compressed("without", "new"));
+    assert_ne!(compressed("with", "new"), compressed("without", "new"));
+    assert_eq!(age_of(&dir, "00002", "event").as_deref(), Some("rested"));
+    // A night in which nothing is due makes no run, and then it is at rest; what is stored is no text.
+    assert!(!night(10, &[]).contains("looked at again") && !dir.path("store/runs/00003").exists());
+    std::fs::remove_file(dir.path("logs/lines.jsonl")).expect("it was there");
+    let told = night(13, &[]);
+    assert!(told.contains("1 older conversation looked at again"), "{told}");
+    assert_eq!(compressed("store", "new"), compressed("with", "new"));
+    let verbatim = String::from_utf8(dir.read("store/runs/00003/verbatim/part-00000.jsonl")).expect("text");
+    let again: Value = serde_json::from_str(verbatim.lines().next().expect("a line")).expect("JSON");
+    assert_eq!((&again["kind"], &again["message"]), (&json!("again"), &json!("")));
+    assert!(!night(14, &[]).contains("looked at again") && !dir.path("store/runs/00004").exists());
+    for id in ["old", "new", "event"] {
+        condenser(dir.root(), &["show", "store", id, "--why"]).ok();
+        let shown = String::from_utf8(condenser(dir.root(), &["show", "store", id]).ok().stdout).expect("text");
+        assert!(shown.contains("Decisions were made again by the engine, with the same output"), "{shown}");
+    }
+    condenser(dir.root(), &["verify", "store"]).ok();
+    let back = condenser(dir.root(), &["get", "store", "new"]).ok().stdout;
+    assert_eq!(String::from_utf8(back).expect("text"), dated("new", &messages, 9));
+    for (set, says) in
+        [("keep_open=\"5d\"", "keep_open"), ("as_of=\"today\"", "as_of"), ("rested_after=\"soon\"", "a span of time")]
+    {
+        let told = condenser(dir.root(), &["run", "job.toml", "--set", &format!("compaction.{set}")]).exits(2);
+        assert!(told.stderr.contains(says), "{}", told.stderr);
+    }
 }

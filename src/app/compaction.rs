@@ -9,7 +9,7 @@ use super::{App, inputs_of, stores_of};
 use crate::error::{Error, Result};
 use crate::io::store::Place;
 use crate::io::{Begun, Input, Selection, Store, sweep_locks};
-use crate::pipeline::{JobSettings, News};
+use crate::pipeline::{JobOptions, JobSettings, News};
 use crate::report::numbers::counted;
 
 /// What happens in a night, as it happens.
@@ -34,7 +34,7 @@ pub fn compact(app: &App, call: &Call<'_>, told: &mut dyn FnMut(NightNews<'_>) -
     check_report_of_job(call.settings, &place.join("runs").join("night"))?;
     let inputs = inputs_of(app, &call.settings.inputs, &stores_of(call.settings), &*call.observer)?;
     refuse_inside(&call.settings.inputs, &inputs, &place)?;
-    let settings = &with_replies(call.settings, &place);
+    let settings = &as_of_now(with_replies(call.settings, &place));
     let call = Call { settings, ..call.clone() };
     let mut nights = Nights { app, call, store: app.wait(Store::open(&place))?, told };
     if let Some(begun) = nights.store.begun()? {
@@ -45,10 +45,12 @@ pub fn compact(app: &App, call: &Call<'_>, told: &mut dyn FnMut(NightNews<'_>) -
     for error in &selection.unreadable {
         observer.news(News::Failure(error));
     }
-    observer.news(News::Note(&tell(&selection)));
-    if !selection.take.is_empty() {
+    let mut take = selection.take.clone();
+    take.extend(nights.aged(&settings.options, &take)?);
+    observer.news(News::Note(&tell(&selection, &take)));
+    if !take.is_empty() {
         let name = nights.store.next_run(settings.run_name.as_deref())?;
-        nights.run(&name, selection.take)?;
+        nights.run(&name, take)?;
     }
     Ok(selection.unreadable.len())
 }
@@ -62,6 +64,21 @@ fn with_replies(settings: &JobSettings, store: &Place) -> JobSettings {
     settings
 }
 
+/// The job with the moment as of which conversations are so old.
+fn as_of_now(mut settings: JobSettings) -> JobSettings {
+    settings.options.ages = settings.ages.and_then(|rules| rules.at(now()));
+    settings
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whether a conversation may go on needs a clock; the plan of the night says as of when"
+)]
+fn now() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
 /// What tonight's run would take, for a dry run.
 pub(super) fn tonight(
     place: &Place,
@@ -70,15 +87,20 @@ pub(super) fn tonight(
     lines: &mut Vec<String>,
 ) -> Result<Vec<Input>> {
     let selection = Store::look(place)?.select(inputs, settings.options.shape)?;
-    lines.push(tell(&selection));
+    lines.push(tell(&selection, &[]));
     lines.extend(selection.unreadable.iter().map(ToString::to_string));
     Ok(selection.take)
 }
 
-fn tell(selection: &Selection) -> String {
-    let Selection { take, n_grown, n_changed, n_unchanged, .. } = selection;
+fn tell(selection: &Selection, take: &[Input]) -> String {
+    let Selection { take: logs, n_grown, n_changed, n_unchanged, .. } = selection;
     let unchanged = counted(*n_unchanged as u64, "unchanged file");
-    format!("{} new, {n_grown} grown, {n_changed} changed, {unchanged}", take.len() - n_grown - n_changed)
+    let n_older: usize = take.iter().map(|input| input.looks_again.len()).sum();
+    let older = match n_older {
+        0 => String::new(),
+        n => format!(", {} looked at again", counted(n as u64, "older conversation")),
+    };
+    format!("{} new, {n_grown} grown, {n_changed} changed, {unchanged}{older}", logs.len() - n_grown - n_changed)
 }
 
 struct Nights<'s, 'c> {
@@ -95,17 +117,26 @@ impl Nights<'_, '_> {
             sweep_locks(&self.store.run_path(&begun.name))?;
             return self.enter(&begun.name);
         }
-        let planned = begun.plan.inputs.iter();
+        let planned = begun.plan.inputs.iter().filter(|planned| planned.looks_again.is_empty());
         let inputs: Vec<Input> =
             planned.filter_map(|planned| inputs.iter().find(|input| input.name == planned.source).cloned()).collect();
-        // They go on from where they went on then, as long as they are as they were.
-        let inputs = self.store.select(inputs, self.call.settings.options.shape)?.take;
+        // They go on from where they went on then, as long as they are as they were, and as of the same moment.
+        let mut settings = self.call.settings.clone();
+        settings.options.ages = begun.plan.options.ages;
+        let mut inputs = self.store.select(inputs, settings.options.shape)?.take;
+        inputs.extend(self.aged(&settings.options, &inputs)?);
+        for input in &mut inputs {
+            input.is_dated = settings.options.ages.is_some();
+        }
         let run = self.store.run_path(&begun.name);
         let observer = &*self.call.observer;
-        let (_, _, plan) = prepared(self.call.settings, inputs.clone(), &[run], Some(&self.store), observer)?;
+        let (_, _, plan) = prepared(&settings, inputs.clone(), &[run], Some(&self.store), observer)?;
         let differences = begun.plan.differences(&plan);
         if differences.is_empty() {
-            return self.run(&begun.name, inputs);
+            let call = Call { settings: &settings, ..self.call.clone() };
+            let outcome = into_run(self.app, &call, inputs, &self.store.run_path(&begun.name), Some(&self.store))?;
+            (self.told)(NightNews::Ran(&outcome))?;
+            return self.enter(&begun.name);
         }
         self.call.observer.news(News::Note(&format!(
             "{} was not finished and cannot be: {}; nothing refers to it, it may be removed",
@@ -115,7 +146,15 @@ impl Nights<'_, '_> {
         Ok(())
     }
 
-    fn run(&mut self, name: &str, inputs: Vec<Input>) -> Result<()> {
+    /// Conversations that are older by now than when they were compacted last.
+    fn aged(&self, options: &JobOptions, taken: &[Input]) -> Result<Vec<Input>> {
+        options.ages.as_ref().map_or(Ok(Vec::new()), |ages| self.store.aged(ages, taken))
+    }
+
+    fn run(&mut self, name: &str, mut inputs: Vec<Input>) -> Result<()> {
+        for input in &mut inputs {
+            input.is_dated = self.call.settings.options.ages.is_some();
+        }
         let run = self.store.run_path(name);
         let outcome = into_run(self.app, &self.call, inputs, &run, Some(&self.store))?;
         (self.told)(NightNews::Ran(&outcome))?;

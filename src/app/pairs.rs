@@ -4,7 +4,7 @@
 use crate::engine::{Engine, Scratch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{FoundConversation, Run, Shown, ShownMessage};
-use crate::model::{Condensed, Conversation, NewBody, Output, PartView, ShapeName, Tokenizer};
+use crate::model::{Condensed, Conversation, LookAhead, NewBody, Output, PartView, ShapeName, Tokenizer};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Commit, note_round};
 use crate::report::explained::{ExplainedConversation, why};
@@ -17,7 +17,6 @@ use serde_json::Value;
 /// from this row of this source. None is no error. `check` is asked between two of them and ends the search with its error.
 pub fn pairs(run: &Run, id: &str, at: Option<(&str, u64)>, check: &dyn Fn() -> Result<()>) -> Result<Vec<Pair>> {
     let bridge = Bridge::new(1)?;
-    let engine = same_engine(run)?;
     let mut scratch = Scratch::default();
     let mut pairs = Vec::new();
     for commit in run.commits.iter().filter(|commit| at.is_none_or(|(source, _)| commit.holds(source))) {
@@ -25,6 +24,7 @@ pub fn pairs(run: &Run, id: &str, at: Option<(&str, u64)>, check: &dyn Fn() -> R
         for sides in run.find_sides(commit, id, &bridge)? {
             check()?;
             if at.is_none_or(|at| at == (&*sides.source, sides.source_row)) {
+                let engine = same_engine(run, &sides)?;
                 pairs.push(pair_of(run, commit, id, sides, engine.as_ref(), &mut scratch)?);
             }
         }
@@ -39,11 +39,11 @@ pub fn pairs(run: &Run, id: &str, at: Option<(&str, u64)>, check: &dyn Fn() -> R
 /// `Usage` when the plan of the run cannot be made again.
 pub fn reasons(run: &Run, id: &str, check: &dyn Fn() -> Result<()>) -> Result<Vec<String>> {
     let bridge = Bridge::new(1)?;
-    let engine = engine_of(run)?.ok_or_else(|| {
-        let message = "the run asked a model, chose options for each conversation, or counted tokens with a file: \
-                       it cannot be planned again";
+    let unplanned = || {
+        let message = "the run asked a model, chose options for each conversation, counted tokens with a file, or left the conversation \
+                       alone since it went on: it cannot be planned again";
         Error::new(ErrorKind::Usage, id, message)
-    })?;
+    };
     let (mut scratch, mut found) = (Scratch::default(), Vec::new());
     for commit in &run.commits {
         check()?;
@@ -53,6 +53,7 @@ pub fn reasons(run: &Run, id: &str, check: &dyn Fn() -> Result<()>) -> Result<Ve
             let mut original = decode(&sides.original, shape, id)?;
             note_round(&mut original.conversation, &sides.source);
             note_held(&mut original.conversation, &sides.behind.views);
+            let engine = engine_of(run, &sides)?.ok_or_else(unplanned)?;
             let explained = engine.explain(&original.conversation, &mut scratch);
             let (condensed, place) = (&explained.condensed, (sides.source.as_str(), sides.source_row));
             let shown = spoken(&sides.shown, original.shape, id)?;
@@ -78,21 +79,28 @@ fn note_held(conversation: &mut Conversation<'_>, views: &[(u64, Vec<PartView>)]
     conversation.held = views.iter().filter_map(of).flatten().collect();
 }
 
-/// The engine that made the run, when it can be had: of this version, with one set of options, and asking
+/// The engine that made what is shown, when it can be had: of this version, with one set of options, and asking
 /// nobody but itself.
-fn same_engine(run: &Run) -> Result<Option<Engine>> {
-    if run.manifest.engine_version == env!("CARGO_PKG_VERSION") { engine_of(run) } else { Ok(None) }
+fn same_engine(run: &Run, sides: &FoundConversation) -> Result<Option<Engine>> {
+    if run.manifest.engine_version == env!("CARGO_PKG_VERSION") { engine_of(run, sides) } else { Ok(None) }
 }
 
-/// The engine with the options of the run, when it had one set of options and asked nobody but itself.
-fn engine_of(run: &Run) -> Result<Option<Engine>> {
+/// The engine with the options of the run, when it had one set of options and asked nobody but itself; for a conversation that might go on
+/// without look-ahead.
+fn engine_of(run: &Run, sides: &FoundConversation) -> Result<Option<Engine>> {
     let options = &run.manifest.options;
+    let mut engine = options.engine.clone();
+    match sides.metrics.get("age").and_then(Value::as_str) {
+        Some("young") => return Ok(None),
+        Some("open") if engine.looks_ahead() == Some(LookAhead::Turns) => engine.look_ahead = LookAhead::Off,
+        _ => {}
+    }
     let is_alone =
         options.llm.is_none() && options.policy.is_none() && !matches!(options.engine.tokenizer, Tokenizer::File(_));
     if !is_alone {
         return Ok(None);
     }
-    Engine::new(options.engine.clone()).map(|engine| Some(engine.explaining(true)))
+    Engine::new(engine).map(|engine| Some(engine.explaining(true)))
 }
 
 fn pair_of(
@@ -156,6 +164,7 @@ fn named<'r>(conversation: &Conversation<'r>, id: &str) -> Conversation<'r> {
         id: id.to_owned().into(),
         messages: conversation.messages.clone(),
         is_compacted: conversation.is_compacted,
+        age: conversation.age,
         held: conversation.held.clone(),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::time::UNIX_EPOCH;
 
 use super::codec::Codec;
 use super::row_files::{MAGIC_BYTES, named_table, row_groups, sniff_table};
@@ -25,6 +26,11 @@ pub type PlannedSlices = (PlannedInput, Vec<Slice>);
 /// The size of an input and its cuts. A local file that cannot be opened is planned too.
 pub(super) fn look_at(input: &Input, split_bytes: u64, forced: Option<ShapeName>) -> Result<PlannedSlices> {
     let source = input.name.clone();
+    if !input.looks_again.is_empty() {
+        let planned =
+            PlannedInput { looks_again: input.looks_again.clone(), ..PlannedInput::new(source, Some(0), None) };
+        return Ok((planned, vec![Slice::Whole]));
+    }
     let endless = |source| Ok((PlannedInput::new(source, None, None), vec![Slice::Whole]));
     let Some(file) = &input.file else { return endless(source) };
     if let Some(path) = file.as_local() {
@@ -51,8 +57,13 @@ pub(super) fn look_at(input: &Input, split_bytes: u64, forced: Option<ShapeName>
         return Ok((PlannedInput::new(source, None, mark), vec![Slice::Whole]));
     };
     let keeps = input.keeps.clone().filter(|kept| kept.stored_bytes <= bytes);
-    let planned =
-        PlannedInput { keeps, comes_again: input.comes_again, ..PlannedInput::new(source, Some(bytes), mark) };
+    let written_at = blob.modified().filter(|_| input.is_dated).and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let planned = PlannedInput {
+        keeps,
+        comes_again: input.comes_again,
+        written_at: written_at.and_then(|at| u64::try_from(at.as_millis()).ok()),
+        ..PlannedInput::new(source, Some(bytes), mark)
+    };
     let bytes = planned.bytes_to_read().unwrap_or(bytes);
     if let Some(kept) = &planned.keeps {
         // The rest of a compressed file cannot be cut.
@@ -74,6 +85,9 @@ pub(super) fn look_at(input: &Input, split_bytes: u64, forced: Option<ShapeName>
 /// True for a small file of lines, whatever they are: what is a table has columns of its own, what an earlier run wrote is
 /// found there part by part, and what cannot be read must not keep others from being read.
 pub(super) fn may_share(input: &Input, planned: &PlannedInput) -> bool {
+    if !planned.looks_again.is_empty() {
+        return true;
+    }
     if !is_small(planned) || named_table(Path::new(&input.name)).is_some() || is_of_run(&input.name) {
         return false;
     }

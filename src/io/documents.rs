@@ -348,6 +348,6 @@ impl Cut for DocumentSource {
         }
         let (offset, bytes) = (self.stream.offset, self.stream.take(from));
         self.moved(from);
-        Some(LineBatch { offset, lines, bytes, unpacked: None })
+        Some(LineBatch { bytes, offset, lines, ..LineBatch::default() })
     }
 }

@@ -10,7 +10,7 @@ use super::restored_names::strip_codec;
 use super::store::{Location, Place, Stores};
 use super::walk::{PassedOver, Walk, each_once};
 use crate::error::{Error, Result};
-use crate::pipeline::KeptLog;
+use crate::pipeline::{AgedRow, KeptLog};
 
 const ENDINGS: [&str; 11] =
     ["jsonl", "ndjson", "json", "traj", "parquet", "pq", "parq", "arrow", "arrows", "feather", "ipc"];
@@ -26,12 +26,16 @@ pub struct Input {
     pub keeps: Option<KeptLog>,
     /// The store has an earlier state of it.
     pub comes_again: bool,
+    /// Whether it counts when it was last written to.
+    pub is_dated: bool,
+    /// Records of a store that are looked at again, instead of the file.
+    pub looks_again: Vec<AgedRow>,
 }
 
 impl Input {
     /// All of a file, or of stdin.
     pub fn new(name: impl Into<String>, file: Option<Place>) -> Self {
-        Self { name: name.into(), file, keeps: None, comes_again: false }
+        Self { name: name.into(), file, keeps: None, comes_again: false, is_dated: false, looks_again: Vec::new() }
     }
 
     /// True for what has a name and is read once, to its end.

@@ -193,7 +193,7 @@ impl LineSource {
         }
         let (offset, bytes) = (self.stream.offset, self.stream.take(end));
         let lines = if is_piece { vec![self.piece(&bytes)] } else { self.lines(&bytes, offset, last) };
-        Some(LineBatch { offset, lines, bytes, unpacked: None })
+        Some(LineBatch { bytes, offset, lines, ..LineBatch::default() })
     }
 }
 

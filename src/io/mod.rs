@@ -12,6 +12,7 @@ mod events;
 mod extent;
 mod feed;
 mod filter;
+mod gathered;
 mod input;
 mod json_rows;
 mod line_table;

@@ -23,7 +23,7 @@ use super::raw_chunk::{Encoder, RawChunk};
 use super::store::Blob;
 use crate::error::{Error, Result};
 use crate::pipeline::bridge::guard;
-use crate::pipeline::{Compression, TableReader, batch_bytes, large_schema, value_bytes, view_schema};
+use crate::pipeline::{Compression, TableReader, batch_bytes, label, large_schema, value_bytes, view_schema};
 
 /// A row group ends when its rows have this many bytes: 32 MiB of text become some 8 MiB, which a reader holds
 /// easily and which still compress well.
@@ -272,6 +272,13 @@ pub(crate) enum WantedRows {
     Columns(&'static [&'static str]),
     /// Those whose text column has this value.
     Text(&'static str, String),
+}
+
+impl WantedRows {
+    /// Those about the conversation with this id.
+    pub(crate) fn of_conversation(id: &str) -> Self {
+        Self::Text("conversation_id", label(id).into_owned())
+    }
 }
 
 /// Reads a table slice by slice.

@@ -151,3 +151,8 @@ pub(crate) fn read(place: &Place) -> Result<Vec<u8>> {
 pub(crate) fn missing(place: &str) -> Error {
     Error::verification(place, "the file is missing")
 }
+
+/// A part, for messages.
+pub(crate) fn place_of(commit: &Commit) -> String {
+    format!("conversations, part {} ({})", commit.part, commit.sources())
+}

@@ -20,7 +20,8 @@ use super::arrow_table::SomeRows;
 use super::codec::open_codec;
 use super::line_table::LineTable;
 use super::parquet_table::WantedRows;
-use super::run_reader::{lines, place_of};
+use super::run_documents::place_of;
+use super::run_reader::lines;
 use super::{failed, hash_of};
 use crate::error::{Error, Result};
 use crate::model::{ListedViews, PartView};
@@ -28,7 +29,7 @@ use crate::pipeline::bridge::{Bridge, guard};
 use crate::pipeline::tables::{count_column, numbers_at, numbers_column, text_at, text_column, with_views};
 use crate::pipeline::{
     Borders, Commit, ConversationFormat, PartReaders, Piece, RestoredSlice, Restorer, StoredRow, TableInput, TableName,
-    TableReader, VerbatimCursor, label,
+    TableReader, VerbatimCursor,
 };
 
 /// What is behind a conversation of the run.
@@ -151,8 +152,10 @@ impl Run {
     /// The running numbers of the records with this id, each with the records that it goes on from; none of them is superseded yet.
     pub(super) fn rows_with(&self, commit: &Commit, id: &str) -> Result<Vec<(u64, Vec<StoredRow>)>> {
         guarded(commit, || {
-            let Some(found) = self.wanted_conversations(commit, &wanted(id))? else { return Ok(Vec::new()) };
-            let mut again = self.again(commit, &wanted(id))?;
+            let Some(found) = self.wanted_conversations(commit, &WantedRows::of_conversation(id))? else {
+                return Ok(Vec::new());
+            };
+            let mut again = self.again(commit, &WantedRows::of_conversation(id))?;
             Ok(found.rows.into_iter().map(|row| (row, again.remove(&row).unwrap_or_default().rows)).collect())
         })
     }
@@ -162,7 +165,7 @@ impl Run {
         // The files are not hashed first: that would read everything. Damage shows in the record's checksum.
         self.check_originals()?;
         guarded(commit, || {
-            let wanted = wanted(id);
+            let wanted = WantedRows::of_conversation(id);
             let Some(found) = self.wanted_conversations(commit, &wanted)? else { return Ok(None) };
             let readers = PartReaders {
                 conversations: found.reader,
@@ -235,7 +238,8 @@ impl Run {
 
     /// The rows of a table of our own that are about the conversation, as objects without nulls.
     fn found<T: DeserializeOwned>(&self, commit: &Commit, table: TableName, id: &str) -> Result<Vec<T>> {
-        let (mut table, mut found) = (self.current(commit, self.table(commit, table, &wanted(id))?), Vec::new());
+        let (mut table, mut found) =
+            (self.current(commit, self.table(commit, table, &WantedRows::of_conversation(id))?), Vec::new());
         while let Some(rows) = table.next_rows()? {
             for line in json_lines(commit, &rows)? {
                 found.push(serde_json::from_str(&line).map_err(|error| lacking(commit).because(error))?);
@@ -247,7 +251,7 @@ impl Run {
     /// The messages that something else stands for and the views of them, by rows of the source.
     fn find_replaced(&self, commit: &Commit, id: &str) -> Result<ByRow<Behind>> {
         let mut found: ByRow<Behind> = BTreeMap::new();
-        let table = self.table(commit, TableName::Verbatim, &wanted(id))?;
+        let table = self.table(commit, TableName::Verbatim, &WantedRows::of_conversation(id))?;
         let (mut table, mut next_mark) = (self.current(commit, table), 1);
         while let Some(rows) = table.next_rows()? {
             let (sources, source_rows) = (text_column(&rows, "source")?, count_column(&rows, "source_row")?);
@@ -331,7 +335,7 @@ impl Run {
 
     /// The conversations with this id as the run shows them, those that came again too.
     fn shown_conversations(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Conversations>> {
-        let Some(found) = self.wanted_conversations(commit, &wanted(id))? else { return Ok(None) };
+        let Some(found) = self.wanted_conversations(commit, &WantedRows::of_conversation(id))? else { return Ok(None) };
         self.check_shown(commit)?;
         if commit.rests_on.is_empty() {
             return Ok(Some(found));
@@ -342,7 +346,7 @@ impl Run {
                 records.extend(texts);
             }
         }
-        let table = self.table(commit, TableName::Verbatim, &wanted(id))?;
+        let table = self.table(commit, TableName::Verbatim, &WantedRows::of_conversation(id))?;
         let mut verbatim = VerbatimCursor::new(table).across(&Borders::of(commit));
         let mut views = Vec::with_capacity(found.rows.len());
         for row in &found.rows {
@@ -495,10 +499,6 @@ impl TableReader for Viewed {
         let views: Vec<_> = self.views.drain(..batch.num_rows().min(self.views.len())).collect();
         with_views(&batch, &views).map(Some)
     }
-}
-
-pub(super) fn wanted(id: &str) -> WantedRows {
-    WantedRows::Text("conversation_id", label(id).into_owned())
 }
 
 /// Where the pieces stand that hold `rows`, and the rows by their numbers in these pieces alone.

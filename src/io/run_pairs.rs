@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Run;
 use super::parquet_table::WantedRows;
-use super::run_reader::place_of;
+use super::run_documents::place_of;
 use crate::error::{Error, Result};
 use crate::pipeline::{Borders, Commit, TableName, VerbatimCursor};
 use crate::shape;

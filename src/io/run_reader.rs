@@ -9,13 +9,13 @@ use arrow::datatypes::SchemaRef;
 
 use super::LEDGER;
 use super::arrow_table::{ArrowTable, SomeRows};
+use super::gathered::Gathered;
 use super::line_table::{LineTable, open_stream};
 use super::parquet_table::{ForeignTable, ParquetTable, WantedRows};
-use super::run_documents::{COMMITS, MANIFEST, NIGHTS, PLAN, TIMINGS, is_begun, missing, plan_bytes, read};
+use super::run_documents::{COMMITS, MANIFEST, NIGHTS, PLAN, TIMINGS, is_begun, missing, place_of, plan_bytes, read};
 use super::run_names::{open_commit, open_manifest};
 use super::run_writer::{REJECTS, schema_of};
 use super::store::{Blob, Place};
-use super::stored_texts::Gathered;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
@@ -346,10 +346,6 @@ fn commit_of(input: &InputEntry, bytes: &[u8], place: &str) -> Result<Commit> {
 pub(super) fn lines(readers: PartReaders, bridge: &Bridge, commit: &Commit) -> Restorer {
     let restorer = Restorer::lines(readers, bridge.clone(), place_of(commit));
     restorer.starting_at(commit.first_row + commit.split.first_row()).across(Borders::of(commit))
-}
-
-pub(super) fn place_of(commit: &Commit) -> String {
-    format!("conversations, part {} ({})", commit.part, commit.sources())
 }
 
 fn hash_into(reader: &mut dyn Read, hashers: &mut [&mut blake3::Hasher]) -> io::Result<u64> {

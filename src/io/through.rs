@@ -2,7 +2,8 @@
 
 use super::line_table::LineTable;
 use super::parquet_table::WantedRows;
-use super::run_reader::{Run, lines, place_of};
+use super::run_documents::place_of;
+use super::run_reader::{Run, lines};
 use super::run_writer::REJECTS;
 use super::stream::Slices;
 use crate::error::{Error, Result};

@@ -98,6 +98,17 @@ pub struct LineBatch {
     pub unpacked: Option<u64>,
     /// The lines; their spans follow each other without gaps from 0 to the end of `bytes`.
     pub lines: Vec<RecordLine>,
+    /// Of records that come from a store, in the order of the lines: what is known of each; else nothing.
+    pub known: Vec<KnownRecord>,
+}
+
+/// A record of which the store knows more than it says itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownRecord {
+    /// The id of the conversation, for one that names none.
+    pub id: String,
+    /// When it was last written to, in milliseconds since 1970, where it does not say.
+    pub last_at: u64,
 }
 
 /// One record with the bytes around it.

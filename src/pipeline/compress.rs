@@ -225,7 +225,12 @@ async fn one_part<S: Sink>(
         Slice::Bytes { start, end } => Some(end - start),
         Slice::RowGroups { .. } => None,
     };
-    let named = inputs.iter().map(|input| Named { name: input.source.as_str().into(), most: most(input) }).collect();
+    let named = |input: &PlannedInput| Named {
+        name: input.source.as_str().into(),
+        most: most(input),
+        written_at: input.written_at,
+    };
+    let named = inputs.iter().map(named).collect();
     let asked = corpus.clone();
     let earlier = Bridge::run_blocking("store", move || asked.earlier(planned.inputs())).await;
     let earlier = earlier.map_err(failure_of_source)?;

@@ -22,8 +22,15 @@ impl<F: Fn(&Conversation<'_>) + Send + Sync> Look<F> {
 
     /// How the records of `source` are read, with this as the engine.
     pub(super) fn task<'t>(&'t self, source: &'t str, shape: Option<ShapeName>) -> Task<'t> {
-        let recipe =
-            Recipe { engine: self, form: Form::Columns, shape, forced: shape.is_some(), earlier: None, whole: true };
+        let recipe = Recipe {
+            engine: self,
+            form: Form::Columns,
+            shape,
+            forced: shape.is_some(),
+            earlier: None,
+            whole: true,
+            dated: None,
+        };
         Task { recipe, source, trace: false, verbatim_map: false, dataset: None, nights: None }
     }
 }

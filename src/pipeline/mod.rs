@@ -19,6 +19,7 @@ macro_rules! schema_of {
 mod accumulate;
 mod admission;
 mod again;
+mod ages;
 mod batch;
 pub mod bridge;
 mod choices;
@@ -48,6 +49,7 @@ mod sample;
 mod sealed;
 mod settle;
 pub mod sketch;
+mod slice;
 mod stored;
 pub mod sweep;
 pub(crate) mod tables;
@@ -58,8 +60,9 @@ mod training;
 mod verify;
 mod work;
 
+pub use ages::{Ages, ByAge};
 pub use batch::{
-    BOMB_RATIO, Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, LineBatch, LineRole,
+    BOMB_RATIO, Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, KnownRecord, LineBatch, LineRole,
     MAX_RECORD_BYTES, MAX_ROW_BYTES, RecordLine, RowBatch,
 };
 pub use choices::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects, Originals};
@@ -70,15 +73,16 @@ pub use compress::{JobOutcome, batch_bytes, commit_path, compress, finish};
 pub use condense::Condense;
 pub use context::{Context, ResourceLimits};
 pub use job::{
-    CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY,
+    AgeRules, CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY,
     DEFAULT_SPLIT_BYTES, DatasetArgs, DatasetOptions, EngineFiles, FORMAT_VERSION, FileKind, HOW_TO_LEARN, JobArgs,
     JobOptions, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, Parameters,
-    ProgressMode, ReportArgs, Seconds, Secret, Settled, Size, StoreArgs, Target, Temperature, parse_size, read_job,
+    ProgressMode, ReportArgs, Seconds, Secret, Settled, Size, StoreArgs, Target, Temperature, TimeSpan, parse_size,
+    read_job,
 };
 pub use map::MapLine;
 pub use merge::Merge;
-pub use night::{HeldPart, LogState, Night, STORE_VERSION};
-pub use plan::{PlannedInput, PlannedPart, RunPlan, Shard, Slice};
+pub use night::{HeldPart, LogState, Night, OpenLog, STORE_VERSION};
+pub use plan::{PlannedInput, PlannedPart, RunPlan, Shard};
 pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
 pub use ports::{Corpus, EncodedBatch, Model, News, Observer, PartSink, Progress, Silent, Sink, Source, TableReader};
 pub use record::{decode_record, is_of_run, note_round};
@@ -93,7 +97,8 @@ pub use rows::{
 pub use sample::{PLACE_BYTES, SAMPLE_BYTES, Sampled, places, sample};
 pub use sealed::{open_sealed, seal, seal_packed};
 pub use settle::threshold_for;
-pub use stored::{EarlierNights, KeptLog, StoredRow};
+pub use slice::Slice;
+pub use stored::{AgedRow, EarlierNights, HeldIn, KeptLog, StoredRow};
 pub use tables::{
     Kind, TableName, conversations_schema, decisions_schema, label, metrics_schema, records_schema, verbatim_schema,
 };

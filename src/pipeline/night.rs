@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Commit, KeptLog, PlannedInput, ReadInput, RunPlan};
+use super::{AgedRow, Commit, KeptLog, PlannedInput, ReadInput, RunPlan};
 use crate::error::Result;
 
 /// Version of the layout of stores.
@@ -18,6 +18,21 @@ pub struct Night {
     pub run: String,
     /// The logs that were new, had grown or were changed, as they were then.
     pub logs: Vec<LogState>,
+    /// Conversations that were not at rest, of this and earlier nights.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<OpenLog>,
+}
+
+/// The conversations of a log that were not at rest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct OpenLog {
+    /// The log, from the root, or its address.
+    pub path: String,
+    /// The name under which runs know it.
+    pub source: String,
+    /// Their records.
+    pub rows: Vec<AgedRow>,
 }
 
 /// A log as it was in a night.
@@ -52,17 +67,12 @@ pub struct HeldPart {
     /// The part.
     pub part: usize,
     /// Which of the inputs that share the part it is.
-    #[serde(default, skip_serializing_if = "is_first")]
+    #[serde(default, skip_serializing_if = "super::stored::is_first")]
     pub input: usize,
     /// Bytes of the uncompressed stream; of a table, canonical bytes of its rows.
     pub bytes: u64,
     /// BLAKE3 of these, in hex.
     pub blake3: String,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_first(input: &usize) -> bool {
-    *input == 0
 }
 
 impl Night {
@@ -92,7 +102,7 @@ impl Night {
         }
         let (mut logs, mut left_out) = (Vec::new(), missing.to_vec());
         for ((planned, parts), last) in plan.inputs.iter().zip(held).zip(whole) {
-            if missing.contains(&planned.source) {
+            if missing.contains(&planned.source) || !planned.looks_again.is_empty() {
                 continue;
             }
             let (Some(size), Some((commit, read))) = (planned.bytes, last) else {
@@ -104,7 +114,7 @@ impl Night {
             let (path, is_table) = (path_of(&source)?, commit.table.is_some());
             logs.push(LogState { path, source, size, blake3, mark, is_table, keeps, parts });
         }
-        Ok((Self { store_version: STORE_VERSION, run: run.to_owned(), logs }, left_out))
+        Ok((Self { store_version: STORE_VERSION, run: run.to_owned(), logs, open: Vec::new() }, left_out))
     }
 }
 

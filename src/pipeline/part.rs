@@ -11,6 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::admission::{Admission, stopped};
+use super::ages::Dated;
 use super::bridge::Bridge;
 use super::choices::Originals;
 use super::consulted::Consulted;
@@ -227,7 +228,7 @@ impl Work<'_> {
         let (form, trace, verbatim_map) = (options.format.into(), options.trace, options.verbatim_map);
         let whole = options.originals == Originals::Whole;
         let (dataset, forced, earlier) = (options.dataset, self.forced, self.earlier.clone());
-        let nights = self.nights.clone();
+        let (nights, ages) = (self.nights.clone(), options.ages);
         let place = load.first().map_or_else(String::new, |fed| {
             let source = name_of(&inputs, fed.input);
             match &fed.batch {
@@ -240,7 +241,11 @@ impl Work<'_> {
             let consulted = Consulted::new(&*engine, &answers);
             let task = |fed: &Fed| {
                 let (shape, earlier) = (fed.shape, earlier.as_deref());
-                let recipe = Recipe { engine: &consulted, form, shape, forced, earlier, whole };
+                // Rows of a table are conversations that have ended.
+                let is_dated = matches!(fed.batch, Batch::Lines(_));
+                let written_at = inputs.get(fed.input).and_then(|input| input.written_at);
+                let dated = ages.as_ref().filter(|_| is_dated).map(|ages| Dated { ages, written_at });
+                let recipe = Recipe { engine: &consulted, form, shape, forced, earlier, whole, dated };
                 Task {
                     recipe,
                     source: name_of(&inputs, fed.input),

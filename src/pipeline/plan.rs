@@ -3,122 +3,19 @@
 //! call of the same job. Knows no file.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::stored::KeptLog;
+use super::slice::Slice;
+use super::stored::{AgedRow, KeptLog};
 use super::{FORMAT_VERSION, JobOptions};
 use crate::error::{Error, Result};
 
 /// So many options that differ are named; more would bury the first.
 const MAX_OPTIONS: usize = 3;
-
-/// A slice of an input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(into = "String", try_from = "String")]
-#[cfg_attr(feature = "schemas", schemars(with = "String"))]
-pub enum Slice {
-    /// All of it.
-    Whole,
-    /// The lines that begin in a range of bytes.
-    Bytes {
-        /// The first byte.
-        start: u64,
-        /// The byte after the last one.
-        end: u64,
-    },
-    /// Row groups of a Parquet file.
-    RowGroups {
-        /// The first row group.
-        start: u64,
-        /// The row group after the last one.
-        end: u64,
-        /// Number of the first row in the file.
-        first_row: u64,
-    },
-}
-
-impl Slice {
-    /// The number that the first record of the slice gets. The lines of a range are counted from the range's first
-    /// byte: a record has at least a byte, so that no two records of a file get one number, and no range must be
-    /// read to number the next.
-    pub fn first_row(&self) -> u64 {
-        match *self {
-            Self::Whole => 0,
-            Self::Bytes { start, .. } => start,
-            Self::RowGroups { first_row, .. } => first_row,
-        }
-    }
-
-    /// True for the first slice of an input.
-    pub fn is_first(&self) -> bool {
-        matches!(self, Self::Whole | Self::Bytes { start: 0, .. } | Self::RowGroups { start: 0, .. })
-    }
-
-    /// Ranges of `split_bytes` that cover `bytes`; the whole when one is enough.
-    pub fn ranges(bytes: u64, split_bytes: u64) -> Vec<Self> {
-        let split_bytes = split_bytes.max(1);
-        if bytes <= split_bytes {
-            return vec![Self::Whole];
-        }
-        let starts = (0..bytes.div_ceil(split_bytes)).map(|index| index * split_bytes);
-        starts.map(|start| Self::Bytes { start, end: (start + split_bytes).min(bytes) }).collect()
-    }
-}
-
-impl fmt::Display for Slice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Whole => f.write_str("whole"),
-            Self::Bytes { start, end } => write!(f, "bytes {start}..{end}"),
-            Self::RowGroups { start, end, first_row } => write!(f, "row groups {start}..{end} from row {first_row}"),
-        }
-    }
-}
-
-impl From<Slice> for String {
-    fn from(slice: Slice) -> Self {
-        slice.to_string()
-    }
-}
-
-impl FromStr for Slice {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let unknown = || format!("`{text}` is no slice of an input");
-        let number = |text: &str| text.parse().map_err(|_| unknown());
-        let range = |text: &str| -> std::result::Result<(u64, u64), String> {
-            let (start, end) = text.split_once("..").ok_or_else(unknown)?;
-            Ok((number(start)?, number(end)?))
-        };
-        if text == "whole" {
-            Ok(Self::Whole)
-        } else if let Some(text) = text.strip_prefix("bytes ") {
-            let (start, end) = range(text)?;
-            Ok(Self::Bytes { start, end })
-        } else if let Some(text) = text.strip_prefix("row groups ") {
-            let (groups, first_row) = text.split_once(" from row ").ok_or_else(unknown)?;
-            let (start, end) = range(groups)?;
-            Ok(Self::RowGroups { start, end, first_row: number(first_row)? })
-        } else {
-            Err(unknown())
-        }
-    }
-}
-
-impl TryFrom<String> for Slice {
-    type Error = String;
-
-    fn try_from(text: String) -> std::result::Result<Self, String> {
-        text.parse()
-    }
-}
 
 /// An input as it was when the job began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,12 +34,27 @@ pub struct PlannedInput {
     /// The store has a log of this name already.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub comes_again: bool,
+    /// When it was last written to, in milliseconds since 1970, where the age of conversations counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_at: Option<u64>,
+    /// Records of the store that are looked at again, since they are older by now, each with when it was last written to; nothing of a log
+    /// is read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub looks_again: Vec<AgedRow>,
 }
 
 impl PlannedInput {
     /// An input that is read from its beginning.
     pub fn new(source: impl Into<String>, bytes: Option<u64>, mark: Option<String>) -> Self {
-        Self { source: source.into(), bytes, mark, keeps: None, comes_again: false }
+        Self {
+            source: source.into(),
+            bytes,
+            mark,
+            keeps: None,
+            comes_again: false,
+            written_at: None,
+            looks_again: Vec::new(),
+        }
     }
 
     /// Bytes as stored that are read.
@@ -332,12 +244,15 @@ impl RunPlan {
 
     /// A line for each way in which inputs differ, with one of them.
     fn input_differences(&self, later: &Self, found: &mut Vec<String>) {
-        let before: HashSet<&str> = self.inputs.iter().map(|input| &*input.source).collect();
-        let after: HashMap<&str, &PlannedInput> = later.inputs.iter().map(|input| (&*input.source, input)).collect();
+        // A log may be read, and records of it looked at again.
+        let key = |input: &'_ PlannedInput| (input.source.clone(), input.looks_again.is_empty());
+        let before: HashSet<(String, bool)> = self.inputs.iter().map(key).collect();
+        let after: HashMap<(String, bool), &PlannedInput> =
+            later.inputs.iter().map(|input| (key(input), input)).collect();
         let (mut gone, mut other_size, mut rewritten) = (Vec::new(), Vec::new(), Vec::new());
         for input in &self.inputs {
             let name = input.source.clone();
-            match after.get(&*input.source) {
+            match after.get(&key(input)) {
                 None => gone.push(name),
                 Some(now) if now.bytes != input.bytes => {
                     let size = |bytes: Option<u64>| bytes.map_or_else(|| "?".to_owned(), |bytes| bytes.to_string());
@@ -347,7 +262,7 @@ impl RunPlan {
                 Some(_) => {}
             }
         }
-        let is_new = |input: &&PlannedInput| !before.contains(&*input.source);
+        let is_new = |input: &&PlannedInput| !before.contains(&key(input));
         let new: Vec<String> = later.inputs.iter().filter(is_new).map(|input| input.source.clone()).collect();
         let ways = [
             (gone, " is gone", "are gone"),

@@ -32,6 +32,8 @@ pub(super) struct Named {
     pub(super) name: Arc<str>,
     /// The bytes that it has as stored; readers read ahead.
     pub(super) most: Option<u64>,
+    /// When it was last written to, in milliseconds since 1970, where that counts.
+    pub(super) written_at: Option<u64>,
 }
 
 /// A batch of an input, and how its records are written as far as that is known.

@@ -1,6 +1,7 @@
 //! One record on its way through: decode, engine, encode, and the proof that what will be written brings it
 //! back. Knows nothing of batches, tables and threads.
 
+use super::ages::Dated;
 use super::bridge::guard;
 use super::earlier::Earlier;
 use super::originals::{WrittenMessages, by_written};
@@ -44,6 +45,8 @@ pub(crate) struct Recipe<'a> {
     pub(crate) earlier: Option<&'a Earlier>,
     /// Originals are stored whole, also what of them is shown.
     pub(crate) whole: bool,
+    /// How old conversations are, where that counts.
+    pub(crate) dated: Option<Dated<'a>>,
 }
 
 /// A record after the engine.
@@ -89,8 +92,12 @@ pub(crate) fn process<'r>(
         if let Some(earlier) = recipe.earlier {
             earlier.note(&mut decoded.conversation);
         }
+        let last_at = recipe.dated.as_ref().map(|dated| dated.note(&mut decoded));
         scratch.ended("decode");
-        let condensed = recipe.engine.condense(&decoded.conversation, scratch);
+        let mut condensed = recipe.engine.condense(&decoded.conversation, scratch);
+        if last_at.is_some() {
+            (condensed.metrics.age, condensed.metrics.last_at) = (Some(decoded.conversation.age), last_at);
+        }
         if record.len() > GIANT_BYTES {
             scratch.forget();
         }

@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::accumulate::Accumulator;
 use super::again::Again;
+use super::ages::Dated;
 use super::map::map_line;
 use super::record::{Encoded, Form, OutputRow, Product, advice, process};
 use super::rows::encode_rows;
 use super::tables::{ConversationsBuilder, RecordsBuilder, RowPlace, label};
 use super::task::{SCRATCH, Task, ended};
-use super::{Batch, EncodedBatch, LineBatch, LineRole, Merge, RecordLine, RejectRow, Totals};
+use super::{Batch, EncodedBatch, KnownRecord, LineBatch, LineRole, Merge, RecordLine, RejectRow, Totals};
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
 use crate::model::{Reject, RejectReason};
@@ -121,12 +122,13 @@ impl Lines<'_> {
         // One check of the whole batch is many times cheaper than one per line; lines end at ASCII bytes.
         let text = simdutf8::basic::from_utf8(&batch.bytes).ok();
         let mut at = 0;
-        for line in &batch.lines {
+        for (index, line) in batch.lines.iter().enumerate() {
+            let known = batch.known.get(index);
             if line.span.start != at || line.record.start < at || line.record.end > line.span.end {
                 return Err(Error::internal(task.source, "the lines of a batch do not tile it"));
             }
             at = line.span.end;
-            SCRATCH.with(|scratch| self.line(batch, text, line, &mut scratch.borrow_mut()))?;
+            SCRATCH.with(|scratch| self.line(batch, text, (line, known), &mut scratch.borrow_mut()))?;
         }
         check_places(task, batch)?;
         if at != batch.bytes.len() {
@@ -135,7 +137,13 @@ impl Lines<'_> {
         Ok(())
     }
 
-    fn line(&mut self, batch: &LineBatch, text: Option<&str>, line: &RecordLine, scratch: &mut Scratch) -> Result<()> {
+    fn line(
+        &mut self,
+        batch: &LineBatch,
+        text: Option<&str>,
+        (line, known): (&RecordLine, Option<&KnownRecord>),
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         let source = self.sum.task.source;
         let raw = &batch.bytes[line.record.clone()];
         let frame = Frame {
@@ -163,7 +171,7 @@ impl Lines<'_> {
                     None => std::str::from_utf8(raw).ok(),
                 };
                 let result = match record {
-                    Some(record) => self.record(record, line.row, &frame, scratch),
+                    Some(record) => self.record(record, (line.row, known), &frame, scratch),
                     None => Err(invalid_utf8(raw)),
                 };
                 match result {
@@ -201,14 +209,19 @@ impl Lines<'_> {
     fn record(
         &mut self,
         record: &str,
-        row: u64,
+        (row, known): (u64, Option<&KnownRecord>),
         frame: &Frame,
         scratch: &mut Scratch,
     ) -> std::result::Result<(), Reject> {
         let task = self.sum.task;
-        let mut fallback = String::new();
-        write!(fallback, "{}#{row}", task.source).expect("writing to a string cannot fail");
-        let product = process(&task.recipe, record, &fallback, scratch, |_| {})?;
+        let (mut fallback, mut recipe) = (String::new(), task.recipe);
+        if let Some(known) = known {
+            fallback.push_str(&known.id);
+            recipe.dated = recipe.dated.map(|dated| Dated { written_at: Some(known.last_at), ..dated });
+        } else {
+            write!(fallback, "{}#{row}", task.source).expect("writing to a string cannot fail");
+        }
+        let product = process(&recipe, record, &fallback, scratch, |_| {})?;
         let encoded = product.encode(&task.recipe, scratch)?;
         let id = label(&product.decoded.conversation.id);
         let place = RowPlace { id: &id, source: task.source, row };

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use arrow::array::AsArray;
 use arrow::datatypes::UInt64Type;
 
+use super::looks_again::LooksAgain;
 use super::{Extent, Store, full_name};
 use crate::error::{Error, Result};
-use crate::io::run_reader::place_of;
+use crate::io::run_documents::place_of;
 use crate::io::store::Place;
 use crate::io::{Inputs, Run, StoredTexts};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{Borders, Commit, Corpus, EarlierNights, PlannedInput, Slice, Source, StoredRow};
+use crate::pipeline::{AgedRow, Borders, Commit, Corpus, EarlierNights, PlannedInput, Slice, Source, StoredRow};
 
 /// The columns that say whose a row is.
 const WHOSE: [&str; 3] = ["conversation_id", "source", "source_row"];
@@ -35,6 +36,8 @@ struct Again {
     extents: Vec<Extent>,
     /// Only the last record.
     is_last_only: bool,
+    /// Instead of extents: the records.
+    rows: Vec<AgedRow>,
 }
 
 impl NightInputs {
@@ -45,6 +48,9 @@ impl NightInputs {
     pub fn new(inputs: Inputs, store: &Store) -> Result<Self> {
         let latest = store.latest();
         let again = inputs.list().iter().map(|input| {
+            if !input.looks_again.is_empty() {
+                return Ok(Again { source: input.name.clone(), rows: input.looks_again.clone(), ..Again::default() });
+            }
             let known = input.file.as_ref().map(full_name).transpose()?;
             let known = known.and_then(|name| latest.get(name.as_str()).copied()).filter(|(_, known)| !known.is_table);
             let Some((run, known)) = known else { return Ok(Again::default()) };
@@ -56,7 +62,7 @@ impl NightInputs {
                 begin += extent.bytes;
                 begin > kept
             });
-            Ok(Again { source: input.name.clone(), extents, is_last_only: is_torn })
+            Ok(Again { source: input.name.clone(), extents, is_last_only: is_torn, rows: Vec::new() })
         });
         let (again, runs) = (again.collect::<Result<_>>()?, store.run_path(""));
         Ok(Self { inputs, runs, again })
@@ -65,12 +71,21 @@ impl NightInputs {
 
 impl Corpus for NightInputs {
     fn open(&self, index: usize, input: &PlannedInput, slice: &Slice) -> Result<Box<dyn Source>> {
-        self.inputs.open(index, input, slice)
+        if input.looks_again.is_empty() {
+            return self.inputs.open(index, input, slice);
+        }
+        let batch_bytes = self.inputs.batches().batch_bytes;
+        Ok(Box::new(LooksAgain::new(&input.source, &input.looks_again, self.runs.clone(), batch_bytes)?))
     }
 
     fn earlier(&self, inputs: Range<usize>) -> Result<Option<Arc<dyn EarlierNights>>> {
         let mut by_part: BTreeMap<(&str, usize), Vec<(usize, &Again)>> = BTreeMap::new();
+        let mut single: BTreeMap<(&str, usize, u64), (&AgedRow, &Again)> = BTreeMap::new();
         for again in self.again.get(inputs).unwrap_or_default() {
+            for row in &again.rows {
+                by_part.entry((&row.row.run, row.row.part)).or_default();
+                single.insert((&row.row.run, row.row.part, row.row.row), (row, again));
+            }
             for extent in &again.extents {
                 by_part.entry((&extent.run, extent.part)).or_default().push((extent.input, again));
             }
@@ -88,15 +103,26 @@ impl Corpus for NightInputs {
             let lacking = || Error::verification(run.place().to_string(), format!("the run has no part {part}"));
             let commit = run.commits.iter().find(|commit| commit.part == part).ok_or_else(lacking)?;
             let mut came_again = run.again(commit, &crate::io::parquet_table::WantedRows::All)?;
+            let mut see = |again: &Again, id: &str, row: u64| {
+                let rows = conversations.entry((again.source.clone(), id.to_owned())).or_default();
+                rows.extend(
+                    came_again.remove(&row).filter(|again| !again.is_whole).into_iter().flat_map(|again| again.rows),
+                );
+                rows.push(StoredRow { run: name.to_owned(), part, row });
+            };
+            for (aged, again) in single.range((name, part, 0)..=(name, part, u64::MAX)).map(|(_, found)| found) {
+                see(again, &aged.id, aged.row.row);
+            }
+            if wanted.is_empty() {
+                continue;
+            }
             each_row(run, commit, &mut |id, row| {
                 let is_in = |(input, again): &&(usize, &Again)| {
                     let rows = rows_of(commit, *input);
                     rows.contains(&row) && (!again.is_last_only || row + 1 == rows.end)
                 };
                 let Some((_, again)) = wanted.iter().find(is_in) else { return };
-                let rows = conversations.entry((again.source.clone(), id.to_owned())).or_default();
-                rows.extend(came_again.remove(&row).filter(|again| !again.is_whole).into_iter().flat_map(|again| again.rows));
-                rows.push(StoredRow { run: name.to_owned(), part, row });
+                see(again, id, row);
             })?;
         }
         // Records of one id may rest on the same ones.

@@ -1,22 +1,25 @@
 //! A compaction store: runs one after the other, and for each night a document that says which bytes of which log stand where.
 //! That is written only after the run is complete, once, and never again. Knows files and runs, not what a job does.
 
+mod ages;
 mod corpus;
 mod find;
+mod looks_again;
+mod older;
 mod read;
 mod select;
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::LEDGER;
+use super::gathered::Gathered;
 use super::run_documents::{MANIFEST, NIGHTS, is_begun, plan_at, read_plan};
 use super::run_names::check_below;
 use super::store::{Location, Lock, Place, Sighting, Stores};
-use super::stored_texts::Gathered;
-use super::{LEDGER, Run};
 use crate::durable::sweep_unfinished;
 use crate::error::{Error, Result};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{HeldPart, LogState, Night, RunPlan, STORE_VERSION, open_sealed, seal_packed};
+use crate::pipeline::{LogState, Night, RunPlan, STORE_VERSION, open_sealed, seal_packed};
 
 pub use corpus::NightInputs;
 pub use find::RunOrStore;
@@ -264,18 +267,7 @@ impl Store {
     /// # Errors
     /// `Io` when another process has taken the store meanwhile.
     pub async fn enter(&mut self, name: &str, stores: &Stores) -> Result<Vec<String>> {
-        let (path, stores) = (self.run_path(name), stores.clone());
-        let run = name.to_owned();
-        let (night, left_out) = Bridge::run_blocking("store", move || {
-            let without_sketch = &mut |commit: &mut crate::pipeline::Commit| {
-                commit.sketch = None;
-                Ok(())
-            };
-            let (opened, plan) = (Run::open_seeing(path.clone(), without_sketch)?, read_plan(&path)?);
-            let path_of = |source: &str| full_name(&Place::new(&stores, Location::parse(source)?));
-            Night::of_run(&run, &plan, &opened.commits, &opened.manifest.missing, &path_of)
-        })
-        .await?;
+        let (night, left_out) = tokio::task::block_in_place(|| self.night_of(name, stores))?;
         if let Some(lock) = &self.lock {
             lock.check()?;
         }
@@ -290,6 +282,18 @@ impl Store {
         }
         self.nights.push(night);
         Ok(left_out)
+    }
+}
+
+impl Store {
+    /// What there is to write down of the complete run `name`, and the files that it does not hold.
+    fn night_of(&self, name: &str, stores: &Stores) -> Result<(Night, Vec<String>)> {
+        let path = self.run_path(name);
+        let (run, plan) = (self.open_run(name)?, read_plan(&path)?);
+        let path_of = |source: &str| full_name(&Place::new(stores, Location::parse(source)?));
+        let (night, left_out) = Night::of_run(name, &plan, &run.commits, &run.manifest.missing, &path_of)?;
+        let open = self.open_after(&run, &plan, &path_of)?;
+        Ok((Night { open, ..night }, left_out))
     }
 }
 
@@ -325,74 +329,4 @@ pub(super) fn full_name(file: &Place) -> Result<String> {
     let found = std::path::absolute(path).map_err(|error| super::failed(&*place, "has no absolute path", error))?;
     let name = found.into_os_string().into_string();
     name.map_err(|_| Error::usage(place, "the name is no UTF-8, so the store cannot hold it"))
-}
-
-/// Stores of the first version have one ledger, with a line for each version of a log.
-mod older {
-    use serde::Deserialize;
-
-    use super::{Error, HeldPart, LEDGER, LogState, Night, Place, RUNS, Result, Run, STORE_VERSION, check_below};
-
-    #[derive(Deserialize)]
-    struct Entry {
-        path: String,
-        source: String,
-        size: u64,
-        blake3: String,
-        mark: Option<String>,
-        run: String,
-        parts: Vec<usize>,
-    }
-
-    /// Its nights.
-    pub(super) fn nights(root: &Place) -> Result<Vec<Night>> {
-        let ledger = root.join(LEDGER);
-        let Some(bytes) = ledger.read_all()? else { return Ok(Vec::new()) };
-        let mut nights: Vec<(Night, Run)> = Vec::new();
-        for (at, line) in String::from_utf8_lossy(&bytes).split_inclusive('\n').enumerate() {
-            let place = format!("{ledger}: line {}", at + 1);
-            let entry = match serde_json::from_str::<Entry>(line) {
-                Ok(entry) => entry,
-                // A torn last line.
-                Err(_) if !line.ends_with('\n') => continue,
-                Err(error) => return Err(Error::verification(place, "this is no line of a ledger").because(error)),
-            };
-            check_below(&entry.run, &place)?;
-            let known = nights.iter().position(|(night, _)| night.run == entry.run);
-            let at = if let Some(at) = known {
-                at
-            } else {
-                let run = Run::open(root.join(RUNS).join(&entry.run))?;
-                nights.push((Night { store_version: STORE_VERSION, run: entry.run, logs: Vec::new() }, run));
-                nights.len() - 1
-            };
-            let (night, run) = &mut nights[at];
-            let mut is_table = false;
-            let mut held = Vec::with_capacity(entry.parts.len());
-            for part in entry.parts {
-                let commit = run.commits.iter().find(|commit| commit.part == part);
-                let found = commit.and_then(|commit| {
-                    let (input, read) = commit.inputs().enumerate().find(|(_, read)| read.source == entry.source)?;
-                    Some((commit, input, read))
-                });
-                let (commit, input, read) = found.ok_or_else(|| {
-                    Error::verification(place.clone(), "the run does not hold this log where the ledger says")
-                })?;
-                is_table = commit.table.is_some();
-                let (bytes, blake3) = (read.input.stream_bytes, read.input.stream_blake3.clone());
-                held.push(HeldPart { part, input, bytes, blake3 });
-            }
-            night.logs.push(LogState {
-                path: entry.path,
-                source: entry.source,
-                size: entry.size,
-                blake3: Some(entry.blake3),
-                mark: entry.mark,
-                is_table,
-                keeps: None,
-                parts: held,
-            });
-        }
-        Ok(nights.into_iter().map(|(night, _)| night).collect())
-    }
 }

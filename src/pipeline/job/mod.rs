@@ -1,6 +1,7 @@
 //! A job as it was written: the keys of job files and the flags of the command line, declared once. Everything may
 //! be left out here; what holds in the end is `JobSettings`. Knows no file: text comes in, settings go out.
 
+mod compaction;
 mod dataset;
 mod files;
 mod formats;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects, Originals, Policy};
 use crate::model::{EngineArgs, Floor, ShapeName, one_or_many_floors};
 
+pub use compaction::{AgeRules, CompactionArgs};
 pub use dataset::DatasetOptions;
 pub use files::{EngineFiles, FileKind, HOW_TO_LEARN};
 pub(crate) use llm::asks_a_model;
@@ -31,7 +33,7 @@ pub use report::ReportArgs;
 pub use settle::{DEFAULT_MEMORY, DEFAULT_SPLIT_BYTES, FORMAT_VERSION, JobOptions, JobSettings, Target};
 pub use store::{Secret, StoreArgs};
 pub use target::Settled;
-pub use values::{ProgressMode, Seconds, Size, Temperature, parse_size};
+pub use values::{ProgressMode, Seconds, Size, Temperature, TimeSpan, parse_size};
 
 /// The keys of a job file, which are the flags of `condenser compress` too.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, clap::Args)]
@@ -163,15 +165,6 @@ pub struct DatasetArgs {
     pub max_tokens: Option<u64>,
     /// Leave conversations over `max_tokens` out of the data (never out of the run) and list them [default: false].
     pub drop_unfit: Option<bool>,
-}
-
-/// Nightly compaction.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
-pub struct CompactionArgs {
-    /// Stands behind the number in the name of the night's run, such as a date; letters, digits, `.`, `_` and `-`.
-    pub run_name: Option<String>,
 }
 
 fn is_empty<T: Default + PartialEq>(value: &T) -> bool {

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
+use super::compaction::AgeRules;
 use super::dataset::DatasetOptions;
 use super::files::{EngineFiles, FileKind};
 use super::llm::asks_a_model;
@@ -16,7 +17,7 @@ use super::{
 use crate::error::{Error, Result};
 use crate::model::{AssistantText, EngineOptions, LookAhead, ProvenancePlace, ShapeName, SystemPrompts, changes};
 use crate::pipeline::{
-    Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
+    Ages, Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
     Originals, PolicyOptions, TableName,
 };
 
@@ -87,6 +88,9 @@ pub struct JobOptions {
     /// Training-ready data beside the tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset: Option<DatasetOptions>,
+    /// What is done with conversations that may go on; nothing where all are taken to be at rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ages: Option<Ages>,
 }
 
 impl JobOptions {
@@ -143,6 +147,8 @@ pub struct JobSettings {
     pub timings: bool,
     /// Stands in the name of the night's run.
     pub run_name: Option<String>,
+    /// When conversations of a compaction are at rest.
+    pub ages: Option<AgeRules>,
     /// What is reported, and what the run is held against.
     pub report: ReportArgs,
     /// When a remote store has stalled; `None` for the default.
@@ -196,6 +202,7 @@ impl JobArgs {
             return usage("max_rejects", "the share is no number");
         }
         self.compaction.check()?;
+        let ages = (kind == JobKind::Compaction).then(|| self.compaction.ages()).transpose()?;
         let mut base = EngineOptions::default();
         // A map is found through the provenance in the messages, so it is written there unless told otherwise.
         if verbatim_map {
@@ -247,6 +254,7 @@ impl JobArgs {
             max_record_bytes,
             split_bytes,
             measure_only: kind == JobKind::Report,
+            ages: None,
             dataset: (kind == JobKind::Dataset).then(|| self.dataset.settle()).transpose()?,
             engine,
         };
@@ -267,6 +275,7 @@ impl JobArgs {
             progress: *self.progress.get_or_insert_default(),
             timings,
             run_name: self.compaction.run_name.clone(),
+            ages,
             report,
             store_timeout: self.store_timeout,
             store_retries: self.store_retries,
@@ -314,17 +323,6 @@ impl JobArgs {
             }
             None => Ok(()),
         }
-    }
-}
-
-impl CompactionArgs {
-    fn check(&self) -> Result<()> {
-        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        let is_good = |name: &String| !name.is_empty() && name.len() <= 100 && name.chars().all(fits);
-        if self.run_name.as_ref().is_none_or(is_good) {
-            return Ok(());
-        }
-        usage("compaction.run_name", "expected letters, digits, `.`, `_` and `-`, at most 100 of them")
     }
 }
 

@@ -43,6 +43,13 @@ enum Number {
 }
 
 impl Number {
+    fn as_seconds(self) -> Option<u64> {
+        match self {
+            Self::Whole(number) => u64::try_from(number).ok(),
+            Self::Broken(_) => None,
+        }
+    }
+
     fn as_f64(self) -> f64 {
         match self {
             Self::Whole(number) => number as f64,
@@ -120,6 +127,34 @@ impl Serialize for Seconds {
 }
 
 text_or_number!(Seconds, SECONDS, |number| Seconds::of(number.as_f64()), { "description": SECONDS, "type": ["string", "number"], "exclusiveMinimum": 0 });
+
+/// A span of time in whole seconds; written with `s`, `m`, `h`, `d` or `w` behind it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TimeSpan(pub u64);
+
+const SPAN: &str = "a span of time such as 90s, 30m, 6h, 3d or 2w, or a number of seconds";
+const UNITS_OF_TIME: [(char, u64); 5] = [('w', 604_800), ('d', 86_400), ('h', 3600), ('m', 60), ('s', 1)];
+
+impl FromStr for TimeSpan {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let with = |&(unit, seconds): &(char, u64)| Some((text.strip_suffix(unit)?, seconds));
+        let (number, seconds) = UNITS_OF_TIME.iter().find_map(with).unwrap_or((text, 1));
+        let seconds = number.trim().parse().ok().and_then(|number: u64| number.checked_mul(seconds));
+        seconds.map(Self).ok_or_else(|| format!("expected {SPAN}"))
+    }
+}
+
+impl Serialize for TimeSpan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fits = |&&(_, seconds): &&(char, u64)| self.0.is_multiple_of(seconds);
+        let (unit, seconds) = UNITS_OF_TIME.iter().find(fits).copied().filter(|_| self.0 > 0).unwrap_or(('s', 1));
+        serializer.collect_str(&format_args!("{}{unit}", self.0 / seconds))
+    }
+}
+
+text_or_number!(TimeSpan, SPAN, |number| number.as_seconds().map(TimeSpan), { "description": SPAN, "type": ["string", "integer"], "minimum": 0 });
 
 /// How freely a model chooses words; `None` says nothing about it.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -310,7 +310,13 @@ pub(in crate::pipeline) fn detached(conversation: &Conversation<'_>) -> Conversa
         provenance: message.provenance.clone(),
     });
     let (is_compacted, held) = (conversation.is_compacted, conversation.held.clone());
-    Conversation { id: owned(&conversation.id), messages: messages.collect(), is_compacted, held }
+    Conversation {
+        id: owned(&conversation.id),
+        messages: messages.collect(),
+        is_compacted,
+        age: conversation.age,
+        held,
+    }
 }
 
 /// There is no record any more, but what may be changed of it still may.

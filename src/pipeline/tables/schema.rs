@@ -58,9 +58,14 @@ pub(crate) fn asked_metrics(options: &JobOptions) -> Vec<usize> {
     let may_have_all = options.llm.is_some() || options.policy.is_some() || options.target_ratio.is_some();
     let is_asked_for =
         |name: &str| metric_columns().find(|of| of.name == name).is_none_or(|of| of.is_asked_for(&options.engine));
+    let is_of_ages = |name: &str| matches!(name, "age" | "last_at");
     let fields = metrics_schema();
     let fields = fields.fields().iter().enumerate();
-    fields.filter(|(_, field)| may_have_all || is_asked_for(field.name())).map(|(at, _)| at).collect()
+    let is_asked_for = |name: &str| match options.ages {
+        _ if !is_of_ages(name) => may_have_all || is_asked_for(name),
+        ages => ages.is_some(),
+    };
+    fields.filter(|(_, field)| is_asked_for(field.name())).map(|(at, _)| at).collect()
 }
 
 /// Figures per conversation; a run has the columns that were asked for.

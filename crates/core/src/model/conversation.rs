@@ -51,8 +51,36 @@ pub struct Conversation<'a> {
     pub messages: Vec<Message<'a>>,
     /// It is what an earlier run shows, with marks for texts that are not at hand: they stay as they are.
     pub is_compacted: bool,
+    /// Whether it may go on, as far as anybody knows.
+    pub age: Age,
     /// Paragraphs of its system prompts that an earlier conversation shows, in the order of messages and places; known to who sees both.
     pub held: Vec<Held>,
+}
+
+/// Whether a conversation may go on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum Age {
+    /// Somebody is at work on it.
+    Young,
+    /// It may go on.
+    Open,
+    /// It is at rest.
+    #[default]
+    Rested,
+}
+
+impl Age {
+    /// The name in tables.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Young => "young",
+            Self::Open => "open",
+            Self::Rested => "rested",
+        }
+    }
 }
 
 /// A stretch of a text that another conversation shows, in the same words and whole lines.

@@ -169,6 +169,8 @@ named! {
         ChatTemplate = "chat_template",
         /// With every option set a figure would be below its floor.
         BelowFloor = "below_floor",
+        /// The conversation was written to so lately that it is left alone for now.
+        StillOpen = "still_open",
         /// A model ruled that it must stay.
         Ruled = "ruled",
         /// Among the recent messages that a compaction leaves.

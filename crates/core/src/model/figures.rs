@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use super::{EngineOptions, Metrics, Strategy};
+use super::{Age, EngineOptions, Metrics, Strategy};
 
 /// Declares the figures, in the order in which they are shown: the field of [`Metrics`], which is also the name of the
 /// column; the label; what it says in a line.
@@ -168,7 +168,7 @@ impl MetricColumn {
             "truncated" | "fits" | "token_count" | "recency_window" | "protected_tokens" | "depth" => {
                 options.token_budget.is_some()
             }
-            "policy_choice" | "llm_classified" | "llm_summaries" | "llm_fallbacks" => false,
+            "policy_choice" | "llm_classified" | "llm_summaries" | "llm_fallbacks" | "age" | "last_at" => false,
             name if name.starts_with("next_turn_") => options.guesses(),
             name if name.starts_with("compaction_") => options.strategy != Strategy::Messages,
             _ => true,
@@ -221,6 +221,8 @@ pub fn metric_columns() -> impl Iterator<Item = MetricColumn> {
         ("compaction_continues", Getter::Flag(|metrics| Some(metrics.compaction.as_ref()?.continues))),
         ("compaction_by_model", Getter::Flag(|metrics| Some(metrics.compaction.as_ref()?.by_model))),
         ("policy_choice", Getter::Text(|metrics| metrics.policy_choice.as_deref())),
+        ("age", Getter::Text(|metrics| metrics.age.map(Age::as_str))),
+        ("last_at", Getter::Count(|metrics| metrics.last_at.and_then(|at| usize::try_from(at).ok()))),
     ];
     (sizes.into_iter().map(size))
         .chain(actions.into_iter().chain(uses).chain(next_turn).map(sum))

@@ -3,11 +3,17 @@
 
 use serde::Serialize;
 
-use super::CompressionDepth;
+use super::{Age, CompressionDepth};
 
 /// What compression brought for one conversation and what it took from view.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Metrics {
+    /// How old the conversation was, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age: Option<Age>,
+    /// When it was last written to, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_at: Option<u64>,
     /// Number of input messages.
     pub messages_in: usize,
     /// Number of output messages.

@@ -27,7 +27,7 @@ pub use choices::{
 };
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement, Spot};
 pub use conversation::{
-    Content, Conversation, Held, Media, MediaKind, Message, Part, ResultParts, Role, ShapeName, Thought, ToolCall,
+    Age, Content, Conversation, Held, Media, MediaKind, Message, Part, ResultParts, Role, ShapeName, Thought, ToolCall,
 };
 pub(crate) use decision::formats;
 pub use decision::{Action, AdapterName, Decision, FlowKind, Reason};

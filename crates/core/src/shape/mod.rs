@@ -27,6 +27,8 @@ mod uncompress;
 use crate::model::{Condensed, Conversation, Original, Output, ProvenancePlace, Reject, ShapeName};
 
 use index::Index;
+use json::Kind;
+use member::Member;
 
 pub use binding::{Summary, summaries, value_hash};
 pub use delta::{Delta, DeltaPiece, Deltas, Wholes, WrittenText};
@@ -39,6 +41,22 @@ pub use restore::{messages_of, restore_record, restore_row, restores_record, res
 pub use row::{MessageRow, Row};
 pub use row_text::{row_of_text, row_text};
 pub use uncompress::{Found, Lookup, Uncompressed, VerbatimMap, uncompress, uncompress_record, verbatim_map};
+
+/// Under what names records and messages say when they were written.
+const TIMES: [&str; 12] = [
+    "timestamp",
+    "created_at",
+    "createdAt",
+    "create_time",
+    "created",
+    "updated_at",
+    "updatedAt",
+    "update_time",
+    "ended_at",
+    "time",
+    "ts",
+    "date",
+];
 
 /// A record that was read, with what is needed to write it again.
 #[derive(Debug)]
@@ -63,6 +81,17 @@ pub fn decode<'r>(record: &'r str, shape: ShapeName, fallback_id: &str) -> Resul
 }
 
 impl<'r> Decoded<'r> {
+    /// The values of members that say when the conversation, an event or a message of it was written, as JSON: those of the record and of
+    /// its messages, not what stands inside a text or an argument.
+    pub fn times(&self) -> impl Iterator<Item = &'r str> {
+        let says_when = |member: &&Member<'r>| {
+            let key = member.key.trim_matches('"');
+            member.value.kind != Kind::Null && TIMES.contains(&key)
+        };
+        let members = self.index.head.iter().chain(&self.index.members);
+        members.filter(says_when).map(|member| member.value.text)
+    }
+
     /// The compressed conversation as a record of the same shape; everything unchanged is copied byte for byte.
     #[must_use]
     pub fn condensed_record(&self, condensed: &Condensed, provenance: ProvenancePlace) -> String {

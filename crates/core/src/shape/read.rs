@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Content, Conversation, Message, PROVENANCE_KEY, Provenance, Role, ToolCall};
+use crate::model::{Age, Content, Conversation, Message, PROVENANCE_KEY, Provenance, Role, ToolCall};
 
 use super::blocks;
 use super::index::Index;
@@ -18,6 +18,7 @@ pub(super) fn conversation<'r>(index: &Index<'r>, fallback_id: &str) -> Conversa
         id: id.unwrap_or_else(|| Cow::Owned(fallback_id.to_owned())),
         messages: (0..index.messages.len()).map(|at| message(index, at)).collect(),
         is_compacted: false,
+        age: Age::Rested,
         held: Vec::new(),
     }
 }

@@ -1,0 +1,137 @@
+//! Conversations of a store that were not at rest: which those are, and which are of another age by now. Refuses to know what is done
+//! about it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use arrow::array::AsArray;
+use arrow::datatypes::UInt64Type;
+
+use super::{Store, full_name};
+use crate::error::{Error, Result};
+use crate::io::parquet_table::WantedRows;
+use crate::io::run_documents::place_of;
+use crate::io::{Input, Run};
+use crate::model::Age;
+use crate::pipeline::{AgedRow, Ages, Borders, Commit, HeldIn, Night, OpenLog, PlannedInput, RunPlan, StoredRow};
+
+/// The columns that say of what age a conversation is.
+const AGED: [&str; 5] = ["conversation_id", "source", "source_row", "age", "last_at"];
+
+impl Store {
+    /// Of the conversations that were not at rest those that are of another age by now, by their logs; those of logs that are among
+    /// `taken` only as far as these are not read again.
+    ///
+    /// # Errors
+    /// `Verification` when the nights do not agree.
+    pub fn aged(&self, ages: &Ages, taken: &[Input]) -> Result<Vec<Input>> {
+        let mut kept: HashMap<String, Option<u64>> = HashMap::new();
+        for input in taken {
+            let Some(file) = &input.file else { continue };
+            kept.insert(full_name(file)?, input.keeps.as_ref().map(|kept| kept.bytes));
+        }
+        let (latest, mut found) = (self.latest(), Vec::new());
+        for log in self.nights.last().into_iter().flat_map(|night| &night.open) {
+            // What is in no state of the log any more stays as it is.
+            let Some(&(run, state)) = latest.get(&*log.path) else { continue };
+            let n_kept = match kept.get(&log.path) {
+                None => u64::MAX,
+                Some(kept) => kept.unwrap_or(0),
+            };
+            let (mut end, mut stands) = (0, BTreeSet::new());
+            for extent in self.extents(run, state)? {
+                end += extent.bytes;
+                if end <= n_kept {
+                    stands.insert(HeldIn { run: extent.run, part: extent.part, input: extent.input });
+                }
+            }
+            let is_due = |row: &&AgedRow| ages.of(row.last_at) != row.age && stands.contains(&row.held);
+            let looks_again: Vec<AgedRow> = log.rows.iter().filter(is_due).cloned().collect();
+            if !looks_again.is_empty() {
+                found.push(Input { looks_again, ..Input::new(&*log.source, None) });
+            }
+        }
+        Ok(found)
+    }
+
+    /// The conversations that are not at rest after the night of `run`: those of earlier nights that it does not go on from, and its own.
+    pub(super) fn open_after(
+        &self,
+        run: &Run,
+        plan: &RunPlan,
+        path_of: &dyn Fn(&str) -> Result<String>,
+    ) -> Result<Vec<OpenLog>> {
+        let mut gone: BTreeSet<StoredRow> = BTreeSet::new();
+        let mut own: BTreeMap<String, OpenLog> = BTreeMap::new();
+        for commit in &run.commits {
+            gone.extend(run.again(commit, &WantedRows::All)?.into_values().flat_map(|again| again.rows));
+            if plan.options.ages.is_none() {
+                continue;
+            }
+            each_open(run, plan, commit, &mut |source, row| {
+                let path = path_of(source)?;
+                let new = || OpenLog { path: path.clone(), source: source.to_owned(), rows: Vec::new() };
+                own.entry(path.clone()).or_insert_with(new).rows.push(row);
+                Ok(())
+            })?;
+        }
+        for log in self.nights.last().into_iter().flat_map(|night: &Night| &night.open) {
+            let rows = log.rows.iter().filter(|row| !gone.contains(&row.row)).cloned();
+            let new = || OpenLog { rows: Vec::new(), ..log.clone() };
+            own.entry(log.path.clone()).or_insert_with(new).rows.extend(rows);
+        }
+        Ok(own.into_values().filter(|log| !log.rows.is_empty()).collect())
+    }
+}
+
+/// The records of an input that are looked at again, in the order in which they come.
+fn in_order(input: &PlannedInput) -> Vec<&AgedRow> {
+    let mut rows: Vec<&AgedRow> = input.looks_again.iter().collect();
+    rows.sort_by_key(|row| &row.row);
+    rows
+}
+
+/// Calls `see` with the source of each conversation of a part that is not at rest, and with its record.
+fn each_open(
+    run: &Run,
+    plan: &RunPlan,
+    commit: &Commit,
+    see: &mut dyn FnMut(&str, AgedRow) -> Result<()>,
+) -> Result<()> {
+    let lacking = || Error::verification(place_of(commit), "the figures lack a column");
+    let name = run.place().location().file_name();
+    let n_records = |input: usize| {
+        let totals = commit.input_at(input).totals;
+        totals.conversations + totals.rejects
+    };
+    // What is looked at again stands where it stood before.
+    let looked_at: Vec<Vec<&AgedRow>> =
+        plan.inputs_of(commit.part).iter().filter(|planned| commit.holds(&planned.source)).map(in_order).collect();
+    // Rows come in the order of the inputs.
+    let (mut input, mut begin, mut end) = (0, 0, if commit.packed.is_empty() { u64::MAX } else { n_records(0) });
+    let mut table = Borders::of(commit).numbered(run.metrics_columns(commit, &AGED)?);
+    while let Some(batch) = table.next_rows()? {
+        let text = |name: &str| batch.column_by_name(name).and_then(|column| column.as_string_opt::<i64>());
+        let count = |name: &str| batch.column_by_name(name).and_then(|column| column.as_primitive_opt::<UInt64Type>());
+        let ages = text("age").ok_or_else(lacking)?;
+        let (ids, sources) = (text("conversation_id").ok_or_else(lacking)?, text("source").ok_or_else(lacking)?);
+        let (rows, last) = (count("source_row").ok_or_else(lacking)?, count("last_at").ok_or_else(lacking)?);
+        for at in 0..batch.num_rows() {
+            while rows.value(at) >= end && input + 1 < commit.packed.len() {
+                input += 1;
+                (begin, end) = (end, end + n_records(input));
+            }
+            let age = match ages.value(at) {
+                "young" => Age::Young,
+                "open" => Age::Open,
+                _ => continue,
+            };
+            let row = StoredRow { run: name.clone(), part: commit.part, row: rows.value(at) };
+            let again = looked_at.get(input).filter(|again| !again.is_empty());
+            let again = again.and_then(|again| again.get(usize::try_from(rows.value(at) - begin).ok()?));
+            let own = || HeldIn { run: name.clone(), part: commit.part, input };
+            let held = again.map_or_else(own, |again| again.held.clone());
+            see(sources.value(at), AgedRow { row, held, id: ids.value(at).to_owned(), last_at: last.value(at), age })?;
+        }
+    }
+    Ok(())
+}
