@@ -153,7 +153,13 @@ pub(super) fn into_run(
 }
 
 /// Does what `plan` says with what `corpus` gives, into the run directory `run`.
-fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: &RunPlan, run: &Place) -> Result<RunOutcome> {
+pub(super) fn run_plan(
+    app: &App,
+    call: &Call<'_>,
+    corpus: Arc<dyn Corpus>,
+    plan: &RunPlan,
+    run: &Place,
+) -> Result<RunOutcome> {
     let settings = call.settings;
     let engine = call.engine()?;
     let context = Context { shard: call.shard, ..context(settings, engine, call.observer.clone())? };

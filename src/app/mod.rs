@@ -14,6 +14,7 @@ mod inputs;
 mod learn;
 mod list;
 mod marks;
+mod merge;
 #[cfg(feature = "llm")]
 mod oracle;
 #[cfg(not(feature = "llm"))]
@@ -55,6 +56,7 @@ pub use inputs::{inputs_of, tables_of};
 pub use learn::{LearnOutcome, LearnSettings, learn};
 pub use list::{ListOutcome, list};
 pub use marks::{hidden, message_at};
+pub use merge::{MergeOutcome, MergeSettings, Merged, merge};
 #[cfg(feature = "llm")]
 pub use oracle::{read_key, replies_dir};
 pub use outcome::{RunOutcome, ratio, summary};

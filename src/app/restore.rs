@@ -21,6 +21,7 @@ use crate::pipeline::verify_part;
 use crate::shape;
 use job::{Job, names, too_many};
 use maps::{Maps, Seen};
+pub(super) use nights::{StoredLog, job};
 pub use settings::{RestoreOutcome, RestoreSettings, RestoredFile, Restoring};
 
 /// Restores what `settings` say.

@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Report(Box<ReportRunsArgs>),
     /// Delete originals of a compaction store that are older than some days and proven to be restorable.
     Expire(ExpireArgs),
+    /// Make one run of the nights of a store; what it replaces goes with --yes.
+    Merge(MergeArgs),
     /// Read the rejects of a run again, after a fix, into a run of their own: INPUT is the run, with other options.
     RetryRejects(Box<RetryArgs>),
     /// Join what several machines did with `--shard` into a finished run.
@@ -182,6 +184,30 @@ pub(crate) struct ExpireArgs {
     /// Number of workers [default: one per core].
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
+    /// Print errors only.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// The store that a compaction job wrote, also in s3://, gs:// or az://.
+    #[arg(value_name = "STORE")]
+    pub(crate) store: PathBuf,
+    /// Keep what each night left of every log, and not only the last state.
+    #[arg(long)]
+    pub(crate) every_state: bool,
+    /// Delete the runs that are replaced, after a proof that the store gives everything back without them.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Number of workers [default: one per core].
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    /// Bound on the bytes in flight [default: 256MiB].
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<Size>,
+    #[command(flatten)]
+    pub(crate) stores: StoreFlags,
     /// Print errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,

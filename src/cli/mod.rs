@@ -13,6 +13,7 @@ mod learn;
 mod llm;
 mod log;
 mod ls;
+mod merge;
 mod message;
 mod progress;
 mod report;
@@ -76,6 +77,7 @@ fn run(app: &App, command: Command) -> Result<Ending> {
         Command::Compress(args) => compress::run(app, *args),
         Command::RetryRejects(args) => compress::retry_rejects(app, *args),
         Command::Finish(args) => compress::finish(app, &args),
+        Command::Merge(args) => merge::run(app, &args),
         Command::Run(args) => run::run(app, &args),
         Command::Report(args) => report::run(app, *args),
         Command::Expire(args) => expire::run(app, &args),

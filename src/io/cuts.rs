@@ -61,6 +61,7 @@ pub(super) fn look_at(input: &Input, split_bytes: u64, forced: Option<ShapeName>
     let planned = PlannedInput {
         keeps,
         comes_again: input.comes_again,
+        extends: input.extends.clone(),
         written_at: written_at.and_then(|at| u64::try_from(at.as_millis()).ok()),
         ..PlannedInput::new(source, Some(bytes), mark)
     };

@@ -26,6 +26,8 @@ pub struct Input {
     pub keeps: Option<KeptLog>,
     /// The store has an earlier state of it.
     pub comes_again: bool,
+    /// The night before in which it was a beginning of what it is now.
+    pub extends: Option<String>,
     /// Whether it counts when it was last written to.
     pub is_dated: bool,
     /// Records of a store that are looked at again, instead of the file.
@@ -35,7 +37,15 @@ pub struct Input {
 impl Input {
     /// All of a file, or of stdin.
     pub fn new(name: impl Into<String>, file: Option<Place>) -> Self {
-        Self { name: name.into(), file, keeps: None, comes_again: false, is_dated: false, looks_again: Vec::new() }
+        Self {
+            name: name.into(),
+            file,
+            keeps: None,
+            comes_again: false,
+            extends: None,
+            is_dated: false,
+            looks_again: Vec::new(),
+        }
     }
 
     /// True for what has a name and is read once, to its end.

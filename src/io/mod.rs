@@ -13,6 +13,7 @@ mod extent;
 mod feed;
 mod filter;
 mod gathered;
+mod growing;
 mod input;
 mod json_rows;
 mod line_table;
@@ -50,9 +51,12 @@ pub use documents::{DocumentSource, is_document};
 pub use encoder::TableEncoder;
 pub use events::{EventSource, SESSION_WINDOW_BYTES, sniff_events};
 pub use filter::{FilterPart, FilterSink, OpenSidecar};
+pub use growing::GrowingFiles;
 pub use input::{Input, Listing, expand};
 pub use lines::LineSource;
-pub use nights::{Begun, Beside, Extent, NightInputs, RunOrStore, Selection, Store, Stretches, Version};
+pub use nights::{
+    Begun, Beside, Extent, KnownTimes, LineOfStates, NightInputs, RunOrStore, Selection, Store, Stretches, Version,
+};
 pub use open::{Inputs, open_input};
 pub use restored_names::{restored_name, restored_names};
 pub use retry::Rejects;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use chrono::{DateTime, NaiveDateTime};
 use serde::{Deserialize, Serialize};
 
-use super::Condense;
 use super::condense::Keeper;
+use super::{Condense, EarlierNights};
 use crate::engine::Scratch;
 use crate::model::{Age, Condensed, Consult, Conversation, EngineOptions, Reason};
 use crate::shape::Decoded;
@@ -58,12 +58,15 @@ pub(crate) struct Dated<'a> {
     pub(crate) ages: &'a Ages,
     /// In milliseconds since 1970; `None` where nobody knows.
     pub(crate) written_at: Option<u64>,
+    /// What a store knows of the conversations of a source, which goes before that.
+    pub(crate) known: Option<(&'a dyn EarlierNights, &'a str)>,
 }
 
 impl Dated<'_> {
     /// Notes how old a conversation is; gives when it was last written to.
     pub(crate) fn note(&self, decoded: &mut Decoded<'_>) -> u64 {
-        let last = self.ages.last_in(decoded).or(self.written_at).unwrap_or(self.ages.as_of);
+        let known = || self.known.and_then(|(nights, source)| nights.last_at(source, &decoded.conversation.id));
+        let last = self.ages.last_in(decoded).or_else(known).or(self.written_at).unwrap_or(self.ages.as_of);
         decoded.conversation.age = self.ages.of(last);
         last
     }

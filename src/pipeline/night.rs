@@ -21,6 +21,12 @@ pub struct Night {
     /// Conversations that were not at rest, of this and earlier nights.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<OpenLog>,
+    /// Of a run that took the place of nights: those whose states come back from it, by the names of their runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nights: Vec<String>,
+    /// The runs of which it took the place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaces: Vec<String>,
 }
 
 /// The conversations of a log that were not at rest.
@@ -50,6 +56,15 @@ pub struct LogState {
     pub blake3: Option<String>,
     /// What tells that the file was changed: the time of its last change, or the entity tag of a store.
     pub mark: Option<String>,
+    /// Of a run that took the place of nights: the night that left this state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub night: Option<String>,
+    /// The night before in which the log was a beginning of what it is now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extends: Option<String>,
+    /// When it was last written to, in milliseconds since 1970, where the age of conversations counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_at: Option<u64>,
     /// True for a table, which comes back with equal rows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_table: bool,
@@ -73,6 +88,9 @@ pub struct HeldPart {
     pub bytes: u64,
     /// BLAKE3 of these, in hex.
     pub blake3: String,
+    /// True when the part has more of the log than it had then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
 }
 
 impl Night {
@@ -95,7 +113,7 @@ impl Night {
                     continue;
                 };
                 let (bytes, blake3) = (read.input.stream_bytes, read.input.stream_blake3.clone());
-                held.push(HeldPart { part: commit.part, input, bytes, blake3 });
+                held.push(HeldPart { part: commit.part, input, bytes, blake3, is_cut: false });
                 *whole = Some((commit, read));
                 input += 1;
             }
@@ -109,12 +127,40 @@ impl Night {
                 left_out.push(planned.source.clone());
                 continue;
             };
-            let PlannedInput { source, mark, keeps, .. } = planned.clone();
+            let PlannedInput { source, mark, keeps, extends, written_at, .. } = planned.clone();
             let blake3 = (keeps.is_none() && read.input.bytes == size).then(|| read.input.blake3.clone());
             let (path, is_table) = (path_of(&source)?, commit.table.is_some());
-            logs.push(LogState { path, source, size, blake3, mark, is_table, keeps, parts });
+            logs.push(LogState {
+                path,
+                source,
+                size,
+                blake3,
+                mark,
+                night: None,
+                extends,
+                written_at,
+                is_table,
+                keeps,
+                parts,
+            });
         }
-        Ok((Self { store_version: STORE_VERSION, run: run.to_owned(), logs, open: Vec::new() }, left_out))
+        Ok((
+            Self {
+                store_version: STORE_VERSION,
+                run: run.to_owned(),
+                logs,
+                open: Vec::new(),
+                nights: Vec::new(),
+                replaces: Vec::new(),
+            },
+            left_out,
+        ))
+    }
+
+    /// The nights whose states come back from its run, by the names of their runs.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let own = self.nights.is_empty().then_some(&*self.run);
+        self.nights.iter().map(String::as_str).chain(own)
     }
 }
 

@@ -244,7 +244,10 @@ impl Work<'_> {
                 // Rows of a table are conversations that have ended.
                 let is_dated = matches!(fed.batch, Batch::Lines(_));
                 let written_at = inputs.get(fed.input).and_then(|input| input.written_at);
-                let dated = ages.as_ref().filter(|_| is_dated).map(|ages| Dated { ages, written_at });
+                let dated = ages.as_ref().filter(|_| is_dated).map(|ages| {
+                    let known = nights.as_deref().map(|nights| (nights, name_of(&inputs, fed.input)));
+                    Dated { ages, written_at, known }
+                });
                 let recipe = Recipe { engine: &consulted, form, shape, forced, earlier, whole, dated };
                 Task {
                     recipe,

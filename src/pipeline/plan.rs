@@ -34,6 +34,9 @@ pub struct PlannedInput {
     /// The store has a log of this name already.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub comes_again: bool,
+    /// The night before in which the log was a beginning of what it is now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extends: Option<String>,
     /// When it was last written to, in milliseconds since 1970, where the age of conversations counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_at: Option<u64>,
@@ -52,6 +55,7 @@ impl PlannedInput {
             mark,
             keeps: None,
             comes_again: false,
+            extends: None,
             written_at: None,
             looks_again: Vec::new(),
         }

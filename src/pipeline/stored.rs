@@ -116,6 +116,11 @@ pub trait EarlierNights: fmt::Debug + Send + Sync {
     /// # Errors
     /// When one cannot be read.
     fn text(&self, rows: &[StoredRow]) -> Result<String>;
+    /// When the conversation `id` of `source` was last written to, in milliseconds since 1970, as far as it is known.
+    fn last_at(&self, source: &str, id: &str) -> Option<u64> {
+        let _ = (source, id);
+        None
+    }
 }
 
 #[cfg(test)]

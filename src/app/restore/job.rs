@@ -18,7 +18,7 @@ pub(super) fn too_many(n_sources: usize) -> Error {
 }
 
 /// What is restored at once: one source with its parts in order, or the sources that share a part.
-pub(super) struct Job<'r> {
+pub(in crate::app) struct Job<'r> {
     pub(super) parts: Vec<Part<'r>>,
 }
 
@@ -84,7 +84,7 @@ impl<'r> Job<'r> {
     }
 
     /// Writes the sources to files of these `names`, but for those that are there.
-    pub(super) fn write_files(
+    pub(in crate::app) fn write_files(
         &self,
         app: &App,
         folder: &Path,

@@ -1,7 +1,6 @@
 //! The logs of a store as they were in a night, from the runs that hold them.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::job::{Job, Part, place_names, too_many};
@@ -11,14 +10,13 @@ use crate::app::output::{Destination, local};
 use crate::error::{Error, Result};
 use crate::io::store::Place;
 use crate::io::{
-    Beside, BlockingFile, Extent, PausedFile, Run, Store, Stretches, restored_name, restored_table_name, sweep_beside,
-    sync_folder,
+    Beside, Extent, GrowingFiles, Run, Store, Stretches, restored_name, restored_table_name, sweep_beside, sync_folder,
 };
 use crate::pipeline::LogState;
 use crate::pipeline::bridge::Bridge;
 
 /// A log that is restored.
-struct Log<'s> {
+pub(in crate::app) struct StoredLog<'s> {
     state: &'s LogState,
     run: &'s str,
     extents: Vec<Extent>,
@@ -26,8 +24,30 @@ struct Log<'s> {
     table: Option<Run>,
 }
 
-impl Log<'_> {
-    fn name(&self) -> PathBuf {
+impl<'s> StoredLog<'s> {
+    /// A state of the night with this run.
+    pub(in crate::app) fn of(store: &Store, run: &'s str, state: &'s LogState) -> Result<Self> {
+        let table = state.is_table.then(|| store.open_run(run)).transpose()?;
+        let extents = if state.is_table { Vec::new() } else { store.extents(run, state)? };
+        Ok(Self { state, run, extents, table })
+    }
+
+    /// Where its bytes stand, unless it is a table.
+    pub(in crate::app) fn extents(&self) -> &[Extent] {
+        &self.extents
+    }
+
+    /// The run, when it is a table.
+    pub(in crate::app) fn table(&self) -> Option<&Run> {
+        self.table.as_ref()
+    }
+
+    pub(in crate::app) fn is_table(&self) -> bool {
+        self.table.is_some()
+    }
+
+    /// The name of its file.
+    pub(in crate::app) fn name(&self) -> PathBuf {
         let source = &self.state.source;
         let container = self.table.as_ref().and_then(|run| {
             let part = self.state.parts.first()?.part;
@@ -48,9 +68,7 @@ pub(super) fn all(
 ) -> Result<RestoreOutcome> {
     let mut logs = Vec::new();
     for (run, state) in store.as_of(night)?.into_values() {
-        let table = state.is_table.then(|| store.open_run(run)).transpose()?;
-        let extents = if state.is_table { Vec::new() } else { store.extents(run, state)? };
-        logs.push(Log { state, run, extents, table });
+        logs.push(StoredLog::of(store, run, state)?);
     }
     let Some(folder) = settings.output.as_deref().filter(|output| *output != "-") else {
         let [log] = &*logs else { return Err(too_many(logs.len())) };
@@ -74,7 +92,7 @@ pub(super) fn all(
     for name in one_of_each.into_values() {
         sweep_beside(&folder.join(name));
     }
-    let mut files = Files::new(&folder, &names);
+    let mut files = GrowingFiles::new(names.iter().map(|name| folder.join(name)).collect());
     let (mut restored, mut stretches): (Vec<RestoredFile>, _) = (Vec::with_capacity(logs.len()), Stretches::default());
     for (at, (log, name)) in logs.iter().zip(&names).enumerate() {
         if let Some(run) = &log.table {
@@ -82,9 +100,7 @@ pub(super) fn all(
             continue;
         }
         let is_there = is_there(&folder.join(name), &log.extents)?;
-        if is_there {
-            files.passed_over(at);
-        } else {
+        if !is_there {
             files.begin(at)?;
             stretches.add(store, &log.extents, at)?;
         }
@@ -100,7 +116,7 @@ pub(super) fn all(
 }
 
 /// The parts of a table.
-fn job<'r>(run: &'r Run, log: &Log<'_>) -> Result<Job<'r>> {
+pub(in crate::app) fn job<'r>(run: &'r Run, log: &StoredLog<'_>) -> Result<Job<'r>> {
     let lacking = || Error::verification(run.place().to_string(), format!("the run {} lacks a part", log.run));
     let parts = log.state.parts.iter().map(|held| {
         let commit = run.commits.iter().find(|commit| commit.part == held.part).ok_or_else(lacking)?;
@@ -116,52 +132,4 @@ fn is_there(path: &Path, extents: &[Extent]) -> Result<bool> {
     }
     let cannot = |error| Error::io(path.to_string_lossy(), "cannot be read").because(error);
     Ok(Beside::of_plain(&Place::from(path).open()?, extents).map_err(cannot)? == Beside::Same)
-}
-
-/// Files that grow by turns; one is open at a time.
-struct Files<'f> {
-    folder: &'f Path,
-    names: &'f [PathBuf],
-    paused: Vec<Option<PausedFile>>,
-    open: Option<(usize, BlockingFile)>,
-}
-
-impl<'f> Files<'f> {
-    fn new(folder: &'f Path, names: &'f [PathBuf]) -> Self {
-        Self { folder, names, paused: names.iter().map(|_| None).collect(), open: None }
-    }
-
-    fn passed_over(&mut self, at: usize) {
-        self.paused[at] = None;
-    }
-
-    fn begin(&mut self, at: usize) -> Result<()> {
-        self.paused[at] = Some(BlockingFile::create_new(&self.folder.join(&self.names[at]))?.pause()?);
-        Ok(())
-    }
-
-    fn write(&mut self, at: usize, bytes: &[u8]) -> Result<()> {
-        if self.open.as_ref().is_none_or(|(open, _)| *open != at) {
-            self.close()?;
-            let paused = self.paused[at].take().ok_or_else(|| Error::internal("", "a file was not begun"))?;
-            self.open = Some((at, paused.go_on()?));
-        }
-        let Some((_, open)) = &mut self.open else { return Ok(()) };
-        open.write_all(bytes).map_err(|error| {
-            Error::io(self.folder.join(&self.names[at]).to_string_lossy(), "cannot be written").because(error)
-        })
-    }
-
-    fn close(&mut self) -> Result<()> {
-        if let Some((at, open)) = self.open.take() {
-            self.paused[at] = Some(open.pause()?);
-        }
-        Ok(())
-    }
-
-    /// Gives all their names.
-    fn finish(mut self) -> Result<()> {
-        self.close()?;
-        self.paused.into_iter().flatten().try_for_each(|paused| paused.go_on()?.place())
-    }
 }

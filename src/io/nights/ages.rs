@@ -61,9 +61,29 @@ impl Store {
         path_of: &dyn Fn(&str) -> Result<String>,
     ) -> Result<Vec<OpenLog>> {
         let mut gone: BTreeSet<StoredRow> = BTreeSet::new();
-        let mut own: BTreeMap<String, OpenLog> = BTreeMap::new();
         for commit in &run.commits {
             gone.extend(run.again(commit, &WantedRows::All)?.into_values().flat_map(|again| again.rows));
+        }
+        let mut own: BTreeMap<String, OpenLog> =
+            self.open_in(run, plan, path_of)?.into_iter().map(|log| (log.path.clone(), log)).collect();
+        for log in self.nights.last().into_iter().flat_map(|night: &Night| &night.open) {
+            let rows = log.rows.iter().filter(|row| !gone.contains(&row.row)).cloned();
+            let new = || OpenLog { rows: Vec::new(), ..log.clone() };
+            own.entry(log.path.clone()).or_insert_with(new).rows.extend(rows);
+        }
+        Ok(own.into_values().filter(|log| !log.rows.is_empty()).collect())
+    }
+
+    /// The conversations of a run that are not at rest.
+    #[expect(clippy::unused_self, reason = "beside `open_after`")]
+    pub(super) fn open_in(
+        &self,
+        run: &Run,
+        plan: &RunPlan,
+        path_of: &dyn Fn(&str) -> Result<String>,
+    ) -> Result<Vec<OpenLog>> {
+        let mut own: BTreeMap<String, OpenLog> = BTreeMap::new();
+        for commit in &run.commits {
             if plan.options.ages.is_none() {
                 continue;
             }
@@ -74,12 +94,7 @@ impl Store {
                 Ok(())
             })?;
         }
-        for log in self.nights.last().into_iter().flat_map(|night: &Night| &night.open) {
-            let rows = log.rows.iter().filter(|row| !gone.contains(&row.row)).cloned();
-            let new = || OpenLog { rows: Vec::new(), ..log.clone() };
-            own.entry(log.path.clone()).or_insert_with(new).rows.extend(rows);
-        }
-        Ok(own.into_values().filter(|log| !log.rows.is_empty()).collect())
+        Ok(own.into_values().collect())
     }
 }
 

@@ -4,12 +4,14 @@
 mod ages;
 mod corpus;
 mod find;
+mod known;
 mod looks_again;
+mod merge;
 mod older;
 mod read;
 mod select;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::LEDGER;
 use super::gathered::Gathered;
@@ -19,10 +21,12 @@ use super::store::{Location, Lock, Place, Sighting, Stores};
 use crate::durable::sweep_unfinished;
 use crate::error::{Error, Result};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{LogState, Night, RunPlan, STORE_VERSION, open_sealed, seal_packed};
+use crate::pipeline::{LogState, Night, RunPlan, STORE_VERSION, open_sealed};
 
 pub use corpus::NightInputs;
 pub use find::RunOrStore;
+pub use known::KnownTimes;
+pub use merge::LineOfStates;
 pub use read::Stretches;
 pub use select::{Beside, Selection, Version};
 
@@ -39,6 +43,8 @@ pub struct Store {
     states: HashMap<String, Vec<(usize, usize)>>,
     /// Held as long as the store is open for writing.
     lock: Option<Lock>,
+    /// Runs of which another one has taken the place.
+    replaced: Vec<String>,
     /// Texts that runs have of each other's records.
     gathered: Gathered,
 }
@@ -91,13 +97,16 @@ impl Store {
             let bytes = bytes.ok_or_else(|| Error::verification(place.clone(), "the file is missing"))?;
             nights.push(read_night(&bytes, &place)?);
         }
+        let replaced: BTreeSet<String> = nights.iter().flat_map(|night| night.replaces.clone()).collect();
+        nights.retain(|night| !replaced.contains(&night.run));
+        let replaced = replaced.into_iter().collect();
         let mut states: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
         for (night, found) in nights.iter().enumerate() {
             for (log, state) in found.logs.iter().enumerate() {
                 states.entry(state.path.clone()).or_default().push((night, log));
             }
         }
-        Ok(Self { root: root.clone(), nights, states, lock: None, gathered: Gathered::default() })
+        Ok(Self { root: root.clone(), nights, states, lock: None, replaced, gathered: Gathered::default() })
     }
 
     /// Opens the store at `root` for one writer; makes it when it is not there.
@@ -153,7 +162,7 @@ impl Store {
 
     /// The latest state of every log, by path, with the run of its night.
     pub fn latest(&self) -> BTreeMap<&str, (&str, &LogState)> {
-        self.until(self.nights.len())
+        self.until(u64::MAX)
     }
 
     /// The states of all logs as the night with this run left them, named by its run or its number; without one the latest.
@@ -162,18 +171,27 @@ impl Store {
     /// `Usage` when there is no such night.
     pub fn as_of(&self, night: Option<&str>) -> Result<BTreeMap<&str, (&str, &LogState)>> {
         let Some(name) = night else { return Ok(self.latest()) };
-        let is_it = |night: &Night| night.run == name || number_of(&night.run) == name.parse().ok();
-        let found = self.nights.iter().position(is_it).ok_or_else(|| {
-            let last = self.nights.last().map_or("none", |night| &night.run);
-            Error::usage(self.root.to_string(), format!("the store has no night {name}; the last is {last}"))
+        let number = number_of(name);
+        let is_it = |night: &&str| *night == name || number.is_some() && number_of(night) == number;
+        let found = self.nights.iter().flat_map(Night::names).find(is_it).and_then(number_of).ok_or_else(|| {
+            let last = self.nights.iter().flat_map(Night::names).last().unwrap_or("none");
+            let message = format!("the store has no night {name}; the last is {last}");
+            Error::usage(self.root.to_string(), message)
+                .hinting("what single nights left is kept by `condenser merge` with --every-state only")
         })?;
-        Ok(self.until(found + 1))
+        Ok(self.until(found))
     }
 
-    fn until(&self, n_nights: usize) -> BTreeMap<&str, (&str, &LogState)> {
+    /// The states that nights up to this number left.
+    fn until(&self, number: u64) -> BTreeMap<&str, (&str, &LogState)> {
         let mut states = BTreeMap::new();
-        for night in &self.nights[..n_nights] {
-            states.extend(night.logs.iter().map(|log| (&*log.path, (&*night.run, log))));
+        for night in &self.nights {
+            for log in &night.logs {
+                let of = log.night.as_deref().unwrap_or(&night.run);
+                if number_of(of).is_some_and(|of| of <= number) {
+                    states.insert(&*log.path, (&*night.run, log));
+                }
+            }
         }
         states
     }
@@ -205,9 +223,16 @@ impl Store {
             for held in &state.parts {
                 let bytes = held.bytes.min(left.saturating_sub(first));
                 if bytes > 0 {
-                    let (part, input, is_cut) = (held.part, held.input, bytes < held.bytes);
-                    let blake3 = if is_cut { cut.ok_or_else(wrong)? } else { &*held.blake3 }.to_owned();
-                    own.push(Extent { run: run.to_owned(), part, input, bytes, blake3, is_cut });
+                    let (part, input, is_less) = (held.part, held.input, bytes < held.bytes);
+                    let blake3 = if is_less { cut.ok_or_else(wrong)? } else { &*held.blake3 }.to_owned();
+                    own.push(Extent {
+                        run: run.to_owned(),
+                        part,
+                        input,
+                        bytes,
+                        blake3,
+                        is_cut: is_less || held.is_cut,
+                    });
                 }
                 first += held.bytes;
             }
@@ -268,15 +293,7 @@ impl Store {
     /// `Io` when another process has taken the store meanwhile.
     pub async fn enter(&mut self, name: &str, stores: &Stores) -> Result<Vec<String>> {
         let (night, left_out) = tokio::task::block_in_place(|| self.night_of(name, stores))?;
-        if let Some(lock) = &self.lock {
-            lock.check()?;
-        }
-        let number = number_of(name).unwrap_or_default();
-        let document = self.root.join(&format!("{NIGHTS}/{number:05}.json.zst"));
-        if !document.put_if_absent(&seal_packed(&night)?).await? {
-            let message = "another process has written this night; run the same command again";
-            return Err(Error::io(document.to_string(), message));
-        }
+        self.publish(name, &night).await?;
         for (log, state) in night.logs.iter().enumerate() {
             self.states.entry(state.path.clone()).or_default().push((self.nights.len(), log));
         }
@@ -309,7 +326,7 @@ fn read_night(bytes: &[u8], place: &str) -> Result<Night> {
         return Err(Error::usage(place, "the store was written by a newer version of condenser; take that one"));
     }
     let kept = night.logs.iter().filter_map(|log| log.keeps.as_ref()).map(|kept| &kept.run);
-    for run in [&night.run].into_iter().chain(kept) {
+    for run in [&night.run].into_iter().chain(kept).chain(&night.replaces) {
         // A run is a folder beside the others.
         check_below(if run.contains('/') { "" } else { run }, place)?;
     }

@@ -39,7 +39,14 @@ pub(super) fn nights(root: &Place) -> Result<Vec<Night>> {
         } else {
             let run = Run::open(root.join("runs").join(&entry.run))?;
             nights.push((
-                Night { store_version: STORE_VERSION, run: entry.run, logs: Vec::new(), open: Vec::new() },
+                Night {
+                    store_version: STORE_VERSION,
+                    run: entry.run,
+                    logs: Vec::new(),
+                    open: Vec::new(),
+                    nights: Vec::new(),
+                    replaces: Vec::new(),
+                },
                 run,
             ));
             nights.len() - 1
@@ -58,7 +65,7 @@ pub(super) fn nights(root: &Place) -> Result<Vec<Night>> {
             })?;
             is_table = commit.table.is_some();
             let (bytes, blake3) = (read.input.stream_bytes, read.input.stream_blake3.clone());
-            held.push(HeldPart { part, input, bytes, blake3 });
+            held.push(HeldPart { part, input, bytes, blake3, is_cut: false });
         }
         night.logs.push(LogState {
             path: entry.path,
@@ -66,6 +73,9 @@ pub(super) fn nights(root: &Place) -> Result<Vec<Night>> {
             size: entry.size,
             blake3: Some(entry.blake3),
             mark: entry.mark,
+            night: None,
+            extends: None,
+            written_at: None,
             is_table,
             keeps: None,
             parts: held,

@@ -59,6 +59,8 @@ impl Store {
             if !seen.insert(name) {
                 continue;
             }
+            let before = known.map(|(run, state)| state.night.clone().unwrap_or_else(|| run.to_owned()));
+            let mut extends = None;
             let keeps = match self.version(file, known, shape) {
                 Err(error) => {
                     selection.unreadable.push(error);
@@ -72,6 +74,7 @@ impl Store {
                 Ok(Some(Version::New)) => None,
                 Ok(Some(Version::Grown(keeps))) => {
                     selection.n_grown += 1;
+                    extends = before;
                     keeps
                 }
                 Ok(Some(Version::Changed(keeps))) => {
@@ -79,7 +82,7 @@ impl Store {
                     keeps
                 }
             };
-            selection.take.push(Input { keeps, comes_again: known.is_some(), ..input });
+            selection.take.push(Input { keeps, comes_again: known.is_some(), extends, ..input });
         }
         Ok(selection)
     }
