@@ -7,7 +7,7 @@ use super::{Extent, Store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::Run;
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{Commit, LogState, verify_inputs};
+use crate::pipeline::{Commit, LogState, ReadInput, verify_inputs};
 
 /// The bytes that somebody wants of an input of a part: the first so many.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,10 +129,12 @@ impl Store {
             for held in &log.parts {
                 let read = commits.get(&held.part).filter(|commit| held.input < commit.inputs().len());
                 let read = read.map(|commit| commit.input_at(held.input));
-                let is_so = read.is_some_and(|read| {
-                    (read.source, read.input.stream_bytes, &read.input.stream_blake3)
-                        == (&*log.source, held.bytes, &held.blake3)
-                });
+                // What is cut is held against what the part gives back.
+                let has = |read: ReadInput<'_>| match held.is_cut {
+                    true => held.bytes < read.input.stream_bytes,
+                    false => (read.input.stream_bytes, &read.input.stream_blake3) == (held.bytes, &held.blake3),
+                };
+                let is_so = read.is_some_and(|read| read.source == log.source && has(read));
                 if !is_so {
                     let message = format!("the run does not hold {} where its night says", log.path);
                     return Err(Error::verification(run.place().to_string(), message));
