@@ -105,6 +105,7 @@ fn document(text: &str) -> ReportDocument {
         distributions: all.chain(classes).collect(),
         densities,
         breakdowns: breakdowns.into(),
+        nights: Vec::new(),
         timings: Some(Timings { n_parts: 1, stages: BTreeMap::from([(own(), 1.5)]), ..Timings::default() }),
         largest_savings: vec![conversation.clone()],
         worst_losses: vec![conversation],

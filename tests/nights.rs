@@ -281,3 +281,168 @@ fn what_may_go_on_is_compacted_without_look_ahead_and_with_it_when_it_rests() {
         assert!(told.stderr.contains(says), "{}", told.stderr);
     }
 }
+
+/// A store after six nights in which logs have grown, were written anew and cut, with what they were.
+pub(crate) fn store_of_nights(
+    dir: &TestDir,
+    logs: &str,
+    run: &dyn Fn(),
+) -> Vec<std::collections::BTreeMap<String, Vec<u8>>> {
+    let (chats, sessions) = (jsonl(60, 31), session(40, 1));
+    let mut states = Vec::new();
+    for round in 1..=6 {
+        let share = |text: &str| text.as_bytes()[..text.len() * (round + 4) / 10].to_vec();
+        dir.write(&format!("{logs}/chats.jsonl"), share(&chats));
+        dir.write(&format!("{logs}/packed.jsonl.gz"), packed(&share(&chats)));
+        dir.write(&format!("{logs}/events.jsonl"), share(&events("e", &sessions)));
+        // Written anew in the third night, cut in the fifth, and gone in the last.
+        let anew = jsonl(12, if round < 3 { 41 } else { 42 });
+        let anew = if round < 5 { anew } else { anew.lines().take(5).map(|line| line.to_owned() + "\n").collect() };
+        if round < 6 {
+            dir.write(&format!("{logs}/anew.jsonl"), anew);
+        }
+        run();
+        states.push(files(&dir.path(logs)));
+        if round == 5 {
+            std::fs::remove_file(dir.path(logs).join("anew.jsonl")).expect("it was there");
+        }
+    }
+    // What is gone is still in the store.
+    let gone = states[4]["anew.jsonl"].clone();
+    states[5].insert("anew.jsonl".to_owned(), gone);
+    states
+}
+
+#[test]
+fn many_nights_become_one_run_that_gives_back_what_they_gave() {
+    for every_state in [true, false] {
+        let dir = TestDir::new();
+        dir.write("job.toml", JOB);
+        let mut states =
+            store_of_nights(&dir, "logs", &|| drop(condenser(dir.root(), &["run", "job.toml", "-q"]).ends()));
+        let get = |id: &str| condenser(dir.root(), &["get", "store", id, "--compressed"]).ok().stdout;
+        let shown = get("e");
+        let merge = |more: &[&str]| {
+            let keeps: &[&str] = if every_state { &["--every-state"] } else { &[] };
+            condenser(dir.root(), &[&["merge", "store"], keeps, more].concat()).ok().stderr
+        };
+        let check = |states: &[std::collections::BTreeMap<String, Vec<u8>>]| {
+            if every_state {
+                check_states(&dir, states);
+                for at in 0..states.len() {
+                    std::fs::remove_dir_all(dir.path(&format!("back-{at}"))).expect("it is there");
+                }
+            } else {
+                condenser(dir.root(), &["restore", "store", "--night", "2", "-o", "never"]).exits(2);
+                condenser(dir.root(), &["restore", "store", "-o", "back"]).ok();
+                let back = files(&dir.path("back"));
+                assert_eq!(back["chats.jsonl"], states.last().expect("a state")["chats.jsonl"]);
+                assert_eq!(back["anew.jsonl"], states.last().expect("a state")["anew.jsonl"]);
+                std::fs::remove_dir_all(dir.path("back")).expect("it is there");
+                condenser(dir.root(), &["verify", "store"]).ok();
+            }
+        };
+        let told = merge(&[]);
+        assert!(told.contains("6 nights with") && told.contains("6 runs replaced and still there"), "{told}");
+        check(&states);
+        assert!(get("e") == shown);
+        let told = merge(&["--yes"]);
+        assert!(told.contains("no two nights to merge") && told.contains("6 runs deleted"), "{told}");
+        let runs: Vec<String> = files(&dir.path("store/runs")).into_keys().collect();
+        assert!(runs.iter().all(|name| name.starts_with("00007-merged/")), "{runs:?}");
+        check(&states);
+        assert!(get("e") == shown);
+        // The next night goes on from there, and is merged with it.
+        let chats = jsonl(60, 31) + &jsonl(5, 99);
+        dir.write("logs/chats.jsonl", &chats);
+        assert!(night(&dir).stderr.contains("0 new, 1 grown, 0 changed, 2 unchanged"));
+        let mut last = states.last().expect("a state").clone();
+        last.insert("chats.jsonl".to_owned(), chats.into_bytes());
+        if every_state {
+            // The number of the merged run is that of no night.
+            let back = |night: &str, states: &std::collections::BTreeMap<String, Vec<u8>>| {
+                condenser(dir.root(), &["restore", "store", "--night", night, "-o", "again"]).ok();
+                assert_eq!(files(&dir.path("again"))["chats.jsonl"], states["chats.jsonl"], "{night}");
+                std::fs::remove_dir_all(dir.path("again")).expect("it is there");
+            };
+            back("00008", &last);
+            merge(&["--yes"]);
+            back("00008", &last);
+            back("00003", &states[2]);
+            condenser(dir.root(), &["restore", "store", "--night", "7", "-o", "never"]).exits(2);
+        } else {
+            merge(&["--yes"]);
+            states.push(last);
+            check(&states);
+        }
+        let report = condenser(dir.root(), &["report", "store", "--json"]).ok().stdout;
+        let report: Value = serde_json::from_slice(&report).expect("JSON");
+        let nights: Vec<&str> =
+            report["nights"].as_array().expect("a list").iter().filter_map(|night| night["run"].as_str()).collect();
+        assert_eq!(nights, ["00001", "00002", "00003", "00004", "00005", "00006", "00008", "00009-merged"]);
+        let told = condenser(dir.root(), &["expire", "store", "--older-than", "0d", "--yes"]).ok();
+        assert_eq!(String::from_utf8_lossy(&told.stdout).lines().count(), 3, "{}", told.stderr);
+        condenser(dir.root(), &["verify", "store"]).ok();
+    }
+}
+
+#[test]
+fn a_flipped_byte_anywhere_in_a_store_is_found() {
+    let dir = TestDir::new();
+    dir.write("job.toml", JOB);
+    store_of_nights(&dir, "logs", &|| drop(condenser(dir.root(), &["run", "job.toml", "-q"]).ends()));
+    let check = |seed: u64, most: usize| {
+        let (all, mut seeded) = (files(&dir.path("store")), Seeded::new(seed));
+        let names: Vec<&String> = all.keys().collect();
+        for _ in 0..most {
+            let name = names[seeded.below(names.len())];
+            let mut bytes = all[name].clone();
+            let at = seeded.below(bytes.len());
+            bytes[at] ^= 1 << seeded.below(8);
+            let path = format!("store/{name}");
+            dir.write(&path, &bytes);
+            let told = condenser(dir.root(), &["verify", "store"]).exits(4);
+            assert!(told.stderr.starts_with("error: "), "{name}: {}", told.stderr);
+            dir.write(&path, &all[name]);
+        }
+        condenser(dir.root(), &["verify", "store"]).ok();
+    };
+    check(3, 40);
+    // What is damaged is not merged, and nothing is deleted for it.
+    let name = "store/runs/00003/verbatim/part-00000.parquet";
+    let good = dir.read(name);
+    let mut bytes = good.clone();
+    bytes[40] ^= 1;
+    dir.write(name, &bytes);
+    let before = files(&dir.path("store"));
+    condenser(dir.root(), &["merge", "store", "--yes"]).exits(4);
+    assert!(before.iter().all(|(name, bytes)| dir.read(&format!("store/{name}")) == *bytes));
+    dir.write(name, &good);
+    condenser(dir.root(), &["merge", "store", "--every-state", "--yes", "-q"]).ok();
+    check(4, 20);
+}
+
+#[test]
+fn a_store_says_what_it_holds_and_what_each_night_came_to() {
+    let dir = TestDir::new();
+    dir.write("job.toml", JOB);
+    dir.write("logs/a.jsonl", jsonl(20, 1));
+    night(&dir);
+    dir.write("logs/a.jsonl", jsonl(20, 1) + &jsonl(3, 2));
+    dir.write("logs/b.jsonl", record("s", &session(30, 4)));
+    let told = night(&dir).stderr;
+    let line = told.lines().find(|line| line.starts_with("night 00002: ")).expect("a line");
+    for says in ["2 logs, 4 conversations, ", " read, ", " stored (", " shorter, grounding ", ", drift "] {
+        assert!(line.contains(says), "{says}: {line}");
+    }
+    let listed = String::from_utf8(condenser(dir.root(), &["ls", "store"]).ok().stdout).expect("text");
+    assert!(listed.contains("2  00002  logs/a.jsonl") && listed.contains("1  00002  logs/b.jsonl"), "{listed}");
+    assert!(listed.contains("2 logs, ") && listed.contains(" 2 nights, "), "{listed}");
+    let listed: Value =
+        serde_json::from_slice(&condenser(dir.root(), &["ls", "store", "--json"]).ok().stdout).expect("JSON");
+    assert_eq!((&listed["logs"][0]["states"], &listed["nights"][1]["logs"]), (&json!(2), &json!(2)));
+    let report = String::from_utf8(condenser(dir.root(), &["report", "store"]).ok().stdout).expect("text");
+    assert!(report.contains("Nights") && report.contains("00001") && report.contains("grounding"), "{report}");
+    condenser(dir.root(), &["report", "store", "--html", "page.html"]).ok();
+    assert!(String::from_utf8(dir.read("page.html")).expect("text").contains(">Nights<"));
+}

@@ -272,7 +272,9 @@ fn a_store_is_all_its_nights_together() {
         condenser(dir.root(), &["run", "job.toml", "-q"].map(|arg| if arg == "-q" { "--set=quiet=true" } else { arg }))
             .ok();
     }
-    let all = report(dir.root(), &["store"]);
+    let mut all = report(dir.root(), &["store"]);
+    let came_to = all.as_object_mut().and_then(|all| all.remove("nights")).expect("what the nights came to");
+    assert_eq!(came_to.as_array().map(Vec::len), Some(3));
     assert_eq!((all["runs"].as_array().map(Vec::len), &all["totals"]["conversations"]), (Some(3), &json!(30)));
     let nights = ["store/runs/00001", "store/runs/00002", "store/runs/00003"];
     let together = report(dir.root(), &[nights[0], nights[1], nights[2], "--together"]);

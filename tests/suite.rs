@@ -77,6 +77,8 @@ mod prepass;
 mod prompts;
 mod reasoning;
 #[cfg(feature = "remote")]
+mod remote_nights;
+#[cfg(feature = "remote")]
 mod remote_runs;
 mod report;
 mod restore;

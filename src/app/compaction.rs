@@ -2,6 +2,7 @@
 //! ledger. A run that was stopped is continued first.
 
 use super::compress::{Call, into_run, prepared};
+use super::gather::figures_of_night;
 use super::inputs::refuse_inside;
 use super::outcome::RunOutcome;
 use super::report::{ReportOutcome, check_report_of_job, report_of_job};
@@ -9,7 +10,7 @@ use super::{App, inputs_of, stores_of};
 use crate::error::{Error, Result};
 use crate::io::store::Place;
 use crate::io::{Begun, Input, Selection, Store, sweep_locks};
-use crate::pipeline::{JobOptions, JobSettings, News};
+use crate::pipeline::{JobOptions, JobSettings, News, NightFigures};
 use crate::report::numbers::counted;
 
 /// What happens in a night, as it happens.
@@ -19,6 +20,8 @@ pub enum NightNews<'n> {
     Ran(&'n RunOutcome),
     /// A run stands in the ledger now.
     Entered(Place),
+    /// What it came to.
+    CameTo(&'n NightFigures),
     /// What the job reports of it.
     Reported(ReportOutcome),
 }
@@ -163,13 +166,18 @@ impl Nights<'_, '_> {
 
     fn enter(&mut self, name: &str) -> Result<()> {
         let settings = self.call.settings;
-        let left_out = self.app.wait(self.store.enter(name, &stores_of(settings)))?;
+        let (run, before) = (self.store.run_path(name), self.store.runs().pop());
+        let figures = figures_of_night(&run, before.as_ref(), &|| self.app.stop.check())?;
+        let left_out = self.app.wait(self.store.enter(name, &stores_of(settings), figures))?;
         for source in left_out {
             let message = format!("{source} was written while it was read; the next run takes it again");
             self.call.observer.news(News::Warning(&message));
         }
         let path = self.store.run_path(name);
         (self.told)(NightNews::Entered(path.clone()))?;
+        if let Some(figures) = self.store.figures().last().filter(|figures| figures.run == name) {
+            (self.told)(NightNews::CameTo(figures))?;
+        }
         match report_of_job(self.app, settings, &path, &*self.call.observer)? {
             Some(report) => (self.told)(NightNews::Reported(report)),
             None => Ok(()),

@@ -5,9 +5,9 @@ use crate::error::{Error, Result};
 use crate::io::store::Place;
 use crate::io::{Run, Store};
 use crate::model::{EngineOptions, changes as differences, changes_label};
-use crate::pipeline::sketch::{DecisionTally, Sketch};
-use crate::pipeline::{Commit, JobOptions, Merge};
-use crate::report::{ChangeFinder, Changes, RunFacts};
+use crate::pipeline::sketch::{DecisionTally, Sketch, ratio};
+use crate::pipeline::{Commit, JobOptions, Merge, NightFigures};
+use crate::report::{ChangeFinder, Changes, DriftDocument, RunFacts};
 use arrow::record_batch::RecordBatch;
 use serde_json::Value;
 
@@ -60,6 +60,39 @@ pub(super) fn gather_run(place: &Place, from: From, check: &dyn Fn() -> Result<(
     }
     let facts = RunFacts { from_sketches: without.is_empty(), ..facts_of(&run)? };
     Ok(Gathered { run, facts, sketch })
+}
+
+/// What the run of a night came to; `before` is that of the night before.
+pub(super) fn figures_of_night(
+    place: &Place,
+    before: Option<&Place>,
+    check: &dyn Fn() -> Result<()>,
+) -> Result<NightFigures> {
+    let Gathered { run, facts, sketch } = gather_run(place, From::Sketches, check)?;
+    let sums = sketch.figures.total();
+    let tally = run.tally()?;
+    let (bytes_read, bytes_stored) = (tally.bytes_stored, facts.bytes_written.values().sum());
+    let (chars_in, chars_out) = (tally.totals.chars_in, tally.totals.chars_out);
+    let used = sums.sum("used");
+    let figures = NightFigures {
+        run: place.location().file_name(),
+        conversations: tally.totals.conversations,
+        rejects: tally.totals.rejects,
+        bytes_read,
+        bytes_stored,
+        bytes_ratio: ratio(bytes_read, bytes_stored),
+        chars_in,
+        chars_out,
+        ratio: ratio(chars_in, chars_out),
+        grounding: (used > 0).then(|| sums.sum("used_in_place") as f64 / used as f64),
+        ..NightFigures::default()
+    };
+    let Some(before) = before else { return Ok(figures) };
+    let before = gather_run(before, From::Sketches, check)?;
+    let drift = DriftDocument::new(vec![(before.facts, before.sketch)], vec![(facts, sketch)]);
+    let apart = drift.figures.iter().filter(|figure| figure.class.is_none()).filter_map(|figure| figure.psi);
+    let most = apart.map(|psi| psi.value).filter(|value| value.is_finite()).reduce(f64::max);
+    Ok(NightFigures { drift: most, ..figures })
 }
 
 /// What a part would have told, from its tables. Tools and texts stand in none of them.

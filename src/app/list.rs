@@ -1,26 +1,67 @@
-//! What a run holds, from its plan, its commits and its manifest alone.
+//! What a run holds, from its plan, its commits and its manifest alone, or a store, from its nights.
+
+use std::collections::HashMap;
 
 use super::App;
-use crate::error::{Error, Result};
-use crate::io::RunSoFar;
+use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::Place;
-use crate::report::ListingDocument;
+use crate::io::{RunSoFar, Store};
+use crate::pipeline::LogState;
+use crate::report::{ListingDocument, LogFacts, StoreListing};
+
+/// What a run or a store holds.
+#[derive(Debug)]
+pub enum ListOutcome {
+    /// A run.
+    Run(RunListing),
+    /// A store.
+    Store(StoreListing),
+}
 
 /// What a run holds.
 #[derive(Debug)]
-pub struct ListOutcome {
+pub struct RunListing {
     /// Of each file, and all together.
     pub listing: ListingDocument,
     /// That the run is not finished, as commands say it that need all of it; `None` when it is.
     pub unfinished: Option<Error>,
 }
 
-/// Lists the run at `place`, finished or not; a job may be at work on it.
+/// Lists the run at `place`, finished or not, or the store; a job may be at work on it.
 ///
 /// # Errors
 /// `Usage` when there is no run, `Verification` when its plan, a commit or its manifest differs from what was written.
 pub fn list(app: &App, place: &Place) -> Result<ListOutcome> {
-    let RunSoFar { plan, commits, tally, manifest } = RunSoFar::open(place, &|| app.stop.check())?;
+    let run = match RunSoFar::open(place, &|| app.stop.check()) {
+        Ok(run) => run,
+        Err(error) if error.kind == ErrorKind::Usage && !place.location().is_web() => {
+            let store = Store::find(place)?.ok_or(error)?;
+            return Ok(ListOutcome::Store(logs_of(&store, place)));
+        }
+        Err(error) => return Err(error),
+    };
+    let RunSoFar { plan, commits, tally, manifest } = run;
     let listing = ListingDocument::new(place.to_string(), plan.as_ref(), &commits, manifest.as_ref().ok(), &tally);
-    Ok(ListOutcome { listing, unfinished: manifest.err() })
+    Ok(ListOutcome::Run(RunListing { listing, unfinished: manifest.err() }))
+}
+
+/// The logs of a store as they are, and what its nights came to.
+fn logs_of(store: &Store, place: &Place) -> StoreListing {
+    let mut n_states: HashMap<&str, u64> = HashMap::new();
+    for log in store.nights().iter().flat_map(|night| &night.logs) {
+        *n_states.entry(&log.path).or_default() += 1;
+    }
+    let log = |(path, (run, state)): (&str, (&str, &LogState))| LogFacts {
+        source: state.source.clone(),
+        path: path.to_owned(),
+        bytes_stored: state.size,
+        bytes_stream: state.stream_bytes(),
+        states: n_states.get(path).copied().unwrap_or(1),
+        night: state.night.clone().unwrap_or_else(|| run.to_owned()),
+    };
+    StoreListing::new(
+        place.to_string(),
+        store.latest().into_iter().map(log).collect(),
+        store.figures().cloned().collect(),
+    )
 }

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::compress::{Call, prepared, run_plan};
+use super::gather::figures_of_night;
 use super::outcome::RunOutcome;
 use super::restore::{StoredLog, job};
 use super::verify::{verify, verify_store};
-use super::{App, place, settle};
+use super::{App, file_of_option, place, settle};
 use crate::error::{Error, Result};
 use crate::io::store::{Place, Stores};
-use crate::io::{GrowingFiles, Input, KnownTimes, LineOfStates, Run, Store, Stretches};
+use crate::io::{GrowingFiles, Input, KnownTimes, LineOfStates, Run, Store, Stretches, plan_at};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{JobArgs, JobKind, JobSettings, News, Observer, ProgressMode, Size};
+use crate::pipeline::{Corpus, JobArgs, JobKind, JobSettings, News, Observer, ProgressMode, RunPlan, Size};
 
 /// Stands behind the number in the name of a run that takes the place of others.
 const MERGED: &str = "merged";
@@ -113,7 +114,8 @@ fn merge_nights(app: &App, settings: &MergeSettings<'_>, store: &mut Store) -> R
     observer.news(News::Note("the new run is brought back and held against the logs"));
     verify(app, &Run::open(run.clone())?, &inputs, settings.threads)?;
     let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-    app.wait(store.enter_merged(&name, &lines, &paths, settings.every_state))?;
+    let figures = figures_of_night(&run, None, &|| app.stop.check())?;
+    app.wait(store.enter_merged(&name, &lines, &paths, settings.every_state, figures))?;
     let bytes_after = bytes_of(vec![run.clone()])?;
     Ok(Merged { run, outcome, n_nights, n_logs: lines.len(), bytes_before, bytes_after })
 }
@@ -124,11 +126,11 @@ fn begin(
     job: &JobSettings,
     inputs: &[Input],
     observer: &dyn Observer,
-) -> Result<(String, Place, crate::pipeline::RunPlan, Arc<dyn crate::pipeline::Corpus>)> {
+) -> Result<(String, Place, RunPlan, Arc<dyn Corpus>)> {
     let begun = store.begun()?.filter(|begun| begun.name.ends_with(MERGED));
     if let Some(begun) = begun {
         let run = store.run_path(&begun.name);
-        let (_, corpus, plan) = prepared(job, inputs.to_vec(), &[run.clone()], None, observer)?;
+        let (_, corpus, plan) = prepared(job, inputs.to_vec(), std::slice::from_ref(&run), None, observer)?;
         let plan = plan.as_begun(Some(begun.plan.clone()));
         if begun.plan.differences(&plan).is_empty() {
             return Ok((begun.name, run, plan, corpus));
@@ -137,7 +139,7 @@ fn begin(
     }
     let name = store.next_run(Some(MERGED))?;
     let run = store.run_path(&name);
-    let (_, corpus, plan) = prepared(job, inputs.to_vec(), &[run.clone()], None, observer)?;
+    let (_, corpus, plan) = prepared(job, inputs.to_vec(), std::slice::from_ref(&run), None, observer)?;
     Ok((name, run, plan, corpus))
 }
 
@@ -145,7 +147,7 @@ fn begin(
 fn job_of(store: &Store, settings: &MergeSettings<'_>) -> Result<JobSettings> {
     let lacking = || Error::verification(store.place().to_string(), "the last night has no plan");
     let last = store.runs().pop().ok_or_else(lacking)?;
-    let options = crate::io::plan_at(&last)?.ok_or_else(lacking)?.options;
+    let options = plan_at(&last)?.ok_or_else(lacking)?.options;
     if options.llm.is_some() {
         let message =
             "nights for which a model was asked cannot be merged yet: it would be asked again for all of them";
@@ -163,7 +165,7 @@ fn job_of(store: &Store, settings: &MergeSettings<'_>) -> Result<JobSettings> {
     let mut job = settle(args, &|_| None)?;
     job.options = options.clone();
     let stores = settings.stores.clone();
-    let mut job = job.with_files(|path, kind| super::file_of_option(path, kind, &stores))?;
+    let mut job = job.with_files(|path, kind| file_of_option(path, kind, &stores))?;
     let hashes = (&job.options.tokenizer_blake3, &job.options.use_model_blake3);
     if hashes != (&options.tokenizer_blake3, &options.use_model_blake3) {
         let message = "a file that the options of the last night name has changed since: put back the one that it was";
@@ -195,15 +197,12 @@ fn bring_back(
     }
     let mut files = GrowingFiles::new(paths.clone());
     for (at, log) in logs.iter().enumerate() {
-        match log.table() {
-            Some(run) => {
-                let name = paths[at].file_name().map(PathBuf::from).unwrap_or_default();
-                job(run, log)?.write_files(app, folder, vec![name], &bridge, &mut Vec::new())?;
-            }
-            None => {
-                files.begin(at)?;
-                stretches.add(store, log.extents(), at)?;
-            }
+        if let Some(run) = log.table() {
+            let name = paths[at].file_name().map(PathBuf::from).unwrap_or_default();
+            job(run, log)?.write_files(app, folder, vec![name], &bridge, &mut Vec::new())?;
+        } else {
+            files.begin(at)?;
+            stretches.add(store, log.extents(), at)?;
         }
     }
     let check = || app.stop.check();

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::{Place, Stores};
 use crate::io::{Run, Store};
 use crate::pipeline::sketch::Sketch;
-use crate::pipeline::{JobKind, JobSettings, Merge, News, Observer, ReportArgs, Timings};
+use crate::pipeline::{JobKind, JobSettings, Merge, News, NightFigures, Observer, ReportArgs, Timings};
 use crate::report::html::{Texts, drift_page, report_page};
 use crate::report::{Breach, Calibration, Distribution, DriftDocument, ReportDocument, RunFacts, breaches};
 
@@ -78,7 +78,9 @@ pub fn report(app: &App, request: &ReportRequest, observer: &dyn Observer) -> Re
     }
     check_targets(request.settings.html.as_deref(), request.settings.is_json(), None)?;
     let from = if request.exact { From::Tables } else { From::Sketches };
-    let asked = Asked { app, observer, from, settings: &request.settings, is_shown: true, stores };
+    let store = if let [place] = &*runs { Store::find(place)? } else { None };
+    let nights = store.iter().flat_map(Store::figures).cloned().collect();
+    let asked = Asked { app, observer, from, settings: &request.settings, is_shown: true, stores, nights };
     asked.answer(&before, &runs)
 }
 
@@ -159,7 +161,7 @@ pub fn report_of_job(
         return Ok(None);
     }
     let stores = &stores_of(settings);
-    let asked = Asked { app, observer, from: From::Sketches, settings: report, is_shown, stores };
+    let asked = Asked { app, observer, from: From::Sketches, settings: report, is_shown, stores, nights: Vec::new() };
     let before = baseline(settings.kind, report, run, stores)?;
     asked.answer(&before, std::slice::from_ref(run)).map(Some)
 }
@@ -193,6 +195,8 @@ struct Asked<'r> {
     /// Whether there is a document beside the breaches.
     is_shown: bool,
     stores: &'r Stores,
+    /// Of a store, what its nights came to.
+    nights: Vec<NightFigures>,
 }
 
 impl Asked<'_> {
@@ -230,8 +234,13 @@ impl Asked<'_> {
             self.observer.news(News::Warning(&format!("what the jobs took is left out: {error}")));
             None
         });
-        let document =
-            ReportDocument { timings, calibration, ..ReportDocument::new(told, self.settings.price_per_million) };
+        let nights = self.nights.clone();
+        let document = ReportDocument {
+            nights,
+            timings,
+            calibration,
+            ..ReportDocument::new(told, self.settings.price_per_million)
+        };
         let page = page_for(self.settings.html.as_deref(), || {
             let texts = if self.settings.no_texts == Some(true) {
                 Texts { left_out: true, ..Texts::default() }

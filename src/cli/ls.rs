@@ -1,6 +1,6 @@
 //! `condenser ls`: what was typed becomes a run, and what it holds is printed.
 
-use condenser::app::{self, App, place};
+use condenser::app::{self, App, ListOutcome, place};
 use condenser::error::Result;
 
 use super::args::ListArgs;
@@ -14,12 +14,19 @@ const NO_TERMINAL: usize = 0;
 /// Runs the command. A run that is not finished is listed as far as it goes, and told as other commands tell it.
 pub(crate) fn run(app: &App, args: &ListArgs) -> Result<Ending> {
     let outcome = app::list(app, &place(&args.run, &args.stores.stores())?)?;
-    if args.json {
-        message::json(&outcome.listing)?;
-    } else {
-        let (columns, _) = columns_and_colours(NO_TERMINAL, false);
-        let columns = args.width.or((columns != NO_TERMINAL).then_some(columns));
-        message::result(&outcome.listing.text(columns))?;
+    let (columns, _) = columns_and_colours(NO_TERMINAL, false);
+    let columns = args.width.or((columns != NO_TERMINAL).then_some(columns));
+    match outcome {
+        ListOutcome::Store(listing) if args.json => message::json(&listing)?,
+        ListOutcome::Store(listing) => message::result(&listing.text(columns))?,
+        ListOutcome::Run(run) => {
+            if args.json {
+                message::json(&run.listing)?;
+            } else {
+                message::result(&run.listing.text(columns))?;
+            }
+            return Ok(run.unfinished.map_or(Ending::Clean, |error| ended(&error)));
+        }
     }
-    Ok(outcome.unfinished.map_or(Ending::Clean, |error| ended(&error)))
+    Ok(Ending::Clean)
 }

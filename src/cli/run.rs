@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use condenser::app::{self, App, Call, NightNews, check_report_of_job, report_of_job, settle};
 use condenser::error::{Error, Result};
 use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
+use condenser::report::night_line;
 
 use super::args::RunArgs;
 use super::end::{Ending, Told};
@@ -65,7 +66,8 @@ fn night(app: &App, call: &Call<'_>) -> Result<Ending> {
             NightNews::Entered(path) if !settings.quiet => {
                 message::note(&format!("{path} is complete and in the store"));
             }
-            NightNews::Entered(_) => {}
+            NightNews::CameTo(figures) if !settings.quiet => message::note(&night_line(figures)),
+            NightNews::Entered(_) | NightNews::CameTo(_) => {}
             NightNews::Reported(report) => {
                 if report::show(&report, settings.report.is_json(), None, false)? {
                     ending = Ending::Threshold;

@@ -9,7 +9,7 @@ use crate::error::Result;
 pub const STORE_VERSION: u32 = 1;
 
 /// The document of a night, `nights/00007.json.zst` of a store; written once, after its run is complete.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Night {
     /// Version of the layout of stores.
@@ -27,6 +27,42 @@ pub struct Night {
     /// The runs of which it took the place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<String>,
+    /// What nights came to: its own run, behind those of which it took the place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<NightFigures>,
+}
+
+/// What a night came to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct NightFigures {
+    /// Its run.
+    pub run: String,
+    /// True for a run that took the place of others, which adds nothing to them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_merge: bool,
+    /// Logs that were new, had grown or were changed.
+    pub logs: u64,
+    /// Conversations that were compacted.
+    pub conversations: u64,
+    /// Rejected records.
+    pub rejects: u64,
+    /// Bytes of logs that were read, as stored.
+    pub bytes_read: u64,
+    /// Bytes of all files of the run.
+    pub bytes_stored: u64,
+    /// `bytes_read` over `bytes_stored`.
+    pub bytes_ratio: f64,
+    /// Characters of the conversations, and of what is shown of them.
+    pub chars_in: u64,
+    /// What is shown.
+    pub chars_out: u64,
+    /// `chars_in` over `chars_out`.
+    pub ratio: f64,
+    /// Share of what was used that still stands in its place; `null` where nothing was.
+    pub grounding: Option<f64>,
+    /// The largest population stability index of a figure against the night before; `null` where there is none, see docs/report.md.
+    pub drift: Option<f64>,
 }
 
 /// The conversations of a log that were not at rest.
@@ -152,6 +188,7 @@ impl Night {
                 open: Vec::new(),
                 nights: Vec::new(),
                 replaces: Vec::new(),
+                figures: Vec::new(),
             },
             left_out,
         ))

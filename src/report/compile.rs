@@ -46,6 +46,7 @@ impl ReportDocument {
             distributions,
             densities: densities_of(&all),
             breakdowns: breakdowns_of(&runs, &all),
+            nights: Vec::new(),
             timings: None,
             largest_savings,
             worst_losses,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Calibration;
 use crate::model::LookAhead;
 use crate::pipeline::sketch::{DensityCell, Extreme, RejectShare, Repeat, Share};
-use crate::pipeline::{Merge, SourceDigest, Timings, Totals};
+use crate::pipeline::{Merge, NightFigures, SourceDigest, Timings, Totals};
 
 /// Version of the document.
 pub const REPORT_VERSION: u32 = 1;
@@ -22,6 +22,9 @@ pub struct ReportDocument {
     pub report_version: u32,
     /// The runs that it is about.
     pub runs: Vec<RunFacts>,
+    /// Of a store, what its nights came to, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nights: Vec<NightFigures>,
     /// Sums over all of them.
     pub totals: TotalFacts,
     /// What the tokens cost, when a price was given.

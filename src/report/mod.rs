@@ -13,6 +13,7 @@ mod hidden;
 pub mod html;
 mod listing;
 pub mod markdown;
+mod nights;
 pub mod numbers;
 pub mod pair;
 pub mod plain;
@@ -35,6 +36,7 @@ pub use drift::{
 pub use held::larger;
 pub use hidden::{Hidden, hidden_text};
 pub use listing::{FileFacts, FileStatus, LISTING_VERSION, ListingDocument, ListingTotals};
+pub use nights::{LogFacts, StoreListing, night_line};
 #[cfg(feature = "schemas")]
 pub use schemas::generated;
 pub use schemas::{schema, schema_names};

@@ -16,7 +16,7 @@ macro_rules! published {
 
 const PUBLISHED: &[(&str, &str)] = published!(
     "conversations" "verbatim" "metrics" "decisions" "rejects" "verbatim-map" "plan" "commit" "manifest" "night"
-    "engine-options" "job" "sweep" "report" "drift" "listing" "pair" "explanation" "calibration"
+    "engine-options" "job" "sweep" "report" "drift" "listing" "store-listing" "pair" "explanation" "calibration"
 );
 
 /// Names that [`schema`] knows.

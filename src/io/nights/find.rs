@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Store;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::io::Run;
 use crate::io::store::Place;
 
@@ -23,9 +23,12 @@ impl RunOrStore {
     /// # Errors
     /// As [`Run::open`].
     pub fn open(place: &Place) -> Result<Self> {
-        match Store::find(place)? {
-            Some(store) => Ok(Self::Store(store)),
-            None => Run::open(place.clone()).map(|run| Self::Run(Box::new(run))),
+        match Run::open(place.clone()) {
+            Ok(run) => Ok(Self::Run(Box::new(run))),
+            Err(error) if error.kind == ErrorKind::Usage && !place.location().is_web() => {
+                Store::find(place)?.map(Self::Store).ok_or(error)
+            }
+            Err(error) => Err(error),
         }
     }
 

@@ -10,7 +10,7 @@ use super::{Extent, NIGHTS, Store, number_of};
 use crate::error::{Error, Result};
 use crate::io::failed;
 use crate::io::run_documents::read_plan;
-use crate::pipeline::{HeldPart, LogState, Night, seal_packed};
+use crate::pipeline::{HeldPart, LogState, Night, NightFigures, seal_packed};
 
 /// A log, and its states that are beginnings of it.
 #[derive(Debug, Clone)]
@@ -58,8 +58,11 @@ impl Store {
         lines: &[LineOfStates],
         files: &[&Path],
         every_state: bool,
+        figures: NightFigures,
     ) -> Result<()> {
-        let night = tokio::task::block_in_place(|| self.merged(name, lines, files, every_state))?;
+        let mut night = tokio::task::block_in_place(|| self.merged(name, lines, files, every_state))?;
+        let own = NightFigures { is_merge: true, logs: lines.len() as u64, ..figures };
+        night.figures = self.figures().filter(|night| !night.is_merge).cloned().chain([own]).collect();
         self.publish(name, &night).await?;
         // The nights that it takes the place of are none any more.
         *self = Self { lock: self.lock.take(), ..tokio::task::block_in_place(|| Self::look(&self.root))? };
@@ -106,7 +109,7 @@ impl Store {
             path.map(str::to_owned).ok_or_else(|| wrong("the run has read another log than those of the store"))
         };
         night.open = self.open_in(&run, &plan, &path_of)?;
-        let names = self.nights.iter().flat_map(|night| night.names()).map(str::to_owned);
+        let names = self.nights.iter().flat_map(Night::names).map(str::to_owned);
         night.nights = if every_state { names.collect() } else { names.last().into_iter().collect() };
         night.replaces = self.nights.iter().map(|night| night.run.clone()).chain(self.replaced.clone()).collect();
         Ok(night)

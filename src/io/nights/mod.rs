@@ -21,7 +21,7 @@ use super::store::{Location, Lock, Place, Sighting, Stores};
 use crate::durable::sweep_unfinished;
 use crate::error::{Error, Result};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{LogState, Night, RunPlan, STORE_VERSION, open_sealed};
+use crate::pipeline::{LogState, Night, NightFigures, RunPlan, STORE_VERSION, open_sealed};
 
 pub use corpus::NightInputs;
 pub use find::RunOrStore;
@@ -148,6 +148,11 @@ impl Store {
     /// Its nights in order.
     pub fn nights(&self) -> &[Night] {
         &self.nights
+    }
+
+    /// What its nights came to, in order, those of which a run has taken the place too.
+    pub fn figures(&self) -> impl Iterator<Item = &NightFigures> {
+        self.nights.iter().flat_map(|night| &night.figures)
     }
 
     /// The directory of a run.
@@ -291,8 +296,10 @@ impl Store {
     ///
     /// # Errors
     /// `Io` when another process has taken the store meanwhile.
-    pub async fn enter(&mut self, name: &str, stores: &Stores) -> Result<Vec<String>> {
+    pub async fn enter(&mut self, name: &str, stores: &Stores, figures: NightFigures) -> Result<Vec<String>> {
         let (night, left_out) = tokio::task::block_in_place(|| self.night_of(name, stores))?;
+        let logs = night.logs.len() as u64;
+        let night = Night { figures: vec![NightFigures { logs, ..figures }], ..night };
         self.publish(name, &night).await?;
         for (log, state) in night.logs.iter().enumerate() {
             self.states.entry(state.path.clone()).or_default().push((self.nights.len(), log));

@@ -46,6 +46,7 @@ pub(super) fn nights(root: &Place) -> Result<Vec<Night>> {
                     open: Vec::new(),
                     nights: Vec::new(),
                     replaces: Vec::new(),
+                    figures: Vec::new(),
                 },
                 run,
             ));

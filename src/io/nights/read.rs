@@ -130,9 +130,12 @@ impl Store {
                 let read = commits.get(&held.part).filter(|commit| held.input < commit.inputs().len());
                 let read = read.map(|commit| commit.input_at(held.input));
                 // What is cut is held against what the part gives back.
-                let has = |read: ReadInput<'_>| match held.is_cut {
-                    true => held.bytes < read.input.stream_bytes,
-                    false => (read.input.stream_bytes, &read.input.stream_blake3) == (held.bytes, &held.blake3),
+                let has = |read: ReadInput<'_>| {
+                    if held.is_cut {
+                        held.bytes < read.input.stream_bytes
+                    } else {
+                        (read.input.stream_bytes, &read.input.stream_blake3) == (held.bytes, &held.blake3)
+                    }
                 };
                 let is_so = read.is_some_and(|read| read.source == log.source && has(read));
                 if !is_so {

@@ -13,7 +13,7 @@ use crate::pipeline::{
 };
 use crate::report::explained::ExplainedConversation;
 use crate::report::pair::Pair;
-use crate::report::{Calibration, DriftDocument, ListingDocument, ReportDocument};
+use crate::report::{Calibration, DriftDocument, ListingDocument, ReportDocument, StoreListing};
 
 /// The schema with this name as indented JSON with a last line feed; `None` when there is none.
 pub fn generated(name: &str) -> Option<String> {
@@ -36,6 +36,7 @@ pub fn generated(name: &str) -> Option<String> {
         "report" => written::<ReportDocument>(),
         "drift" => written::<DriftDocument>(),
         "listing" => written::<ListingDocument>(),
+        "store-listing" => written::<StoreListing>(),
         "pair" => written::<Pair>(),
         "calibration" => written::<Calibration>(),
         "explanation" => written::<ExplainedConversation>(),

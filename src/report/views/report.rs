@@ -43,6 +43,7 @@ pub(in crate::report) fn report<'d>(document: &'d ReportDocument, texts: &Texts)
         cards: cards(document, json),
         sums: vec![(Seen::Page, Block::Table(sums))],
         sections: vec![
+            Section::new("nights", "Nights", nights(document, json)),
             Section::new("distributions", "Distributions", distributions(document, json))
                 .remarking("over conversations"),
             Section::new("densities", "Ratio against quality", densities(document, json)),
@@ -61,6 +62,31 @@ pub(in crate::report) fn report<'d>(document: &'d ReportDocument, texts: &Texts)
         ],
         more: "--all shows every breakdown, class and list; --json the whole document",
     }
+}
+
+/// Nights that are shown where one looks first, the last ones.
+const N_NIGHTS: usize = 14;
+
+fn nights<'d>(document: &ReportDocument, json: &Value) -> Blocks<'d> {
+    if document.nights.is_empty() {
+        return Vec::new();
+    }
+    let columns = [
+        column("night", "run", Show::Text),
+        column("logs", "logs", Show::Count),
+        column("conversations", "conversations", Show::Count),
+        column("rejects", "rejects", Show::Count).on(Seen::Wide),
+        column("read", "bytes_read", Show::Bytes),
+        column("stored", "bytes_stored", Show::Bytes),
+        column("times less", "bytes_ratio", Show::Ratio),
+        column("shown shorter", "ratio", Show::Ratio),
+        column("grounding", "grounding", Show::Share),
+        column("drift", "drift", Show::Share),
+    ];
+    let mut rows = parts(json, "/nights");
+    let n_before = rows.len().saturating_sub(N_NIGHTS);
+    rows.iter_mut().take(n_before).for_each(|row| row.seen = Seen::All);
+    vec![(Seen::Always, Block::Table(Table::new("Nights", columns, rows)))]
 }
 
 fn warnings<'d>(document: &ReportDocument) -> Blocks<'d> {
