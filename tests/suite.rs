@@ -68,6 +68,7 @@ mod marks;
 mod media;
 mod metrics;
 mod native;
+mod nightly;
 mod nights;
 mod originals;
 mod packed;
