@@ -52,6 +52,7 @@ pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOu
     for night in store.nights() {
         let run = store.open_run(&night.run)?;
         store.check_night(&run, &night.logs)?;
+        store.open_of(&night.run)?;
         for log in &night.logs {
             let extents = store.extents(&night.run, log)?;
             let cuts: Vec<_> = extents.into_iter().filter(|extent| extent.is_cut).collect();

@@ -81,7 +81,7 @@ pub use job::{
 };
 pub use map::MapLine;
 pub use merge::Merge;
-pub use night::{HeldPart, LogState, Night, NightFigures, OpenLog, STORE_VERSION};
+pub use night::{HeldPart, LogState, Night, NightFigures, OpenConversations, OpenLog, STORE_VERSION};
 pub use plan::{PlannedInput, PlannedPart, RunPlan, Shard};
 pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
 pub use ports::{Corpus, EncodedBatch, Model, News, Observer, PartSink, Progress, Silent, Sink, Source, TableReader};

@@ -18,9 +18,6 @@ pub struct Night {
     pub run: String,
     /// The logs that were new, had grown or were changed, as they were then.
     pub logs: Vec<LogState>,
-    /// Conversations that were not at rest, of this and earlier nights.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub open: Vec<OpenLog>,
     /// Of a run that took the place of nights: those whose states come back from it, by the names of their runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nights: Vec<String>,
@@ -63,6 +60,16 @@ pub struct NightFigures {
     pub grounding: Option<f64>,
     /// The largest population stability index of a figure against the night before; `null` where there is none, see docs/report.md.
     pub drift: Option<f64>,
+}
+
+/// The document `open/00007.json.zst` of a store: the conversations that were not at rest after a night, of it and of those before.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct OpenConversations {
+    /// The run of the night.
+    pub run: String,
+    /// By logs.
+    pub logs: Vec<OpenLog>,
 }
 
 /// The conversations of a log that were not at rest.
@@ -185,7 +192,6 @@ impl Night {
                 store_version: STORE_VERSION,
                 run: run.to_owned(),
                 logs,
-                open: Vec::new(),
                 nights: Vec::new(),
                 replaces: Vec::new(),
                 figures: Vec::new(),

@@ -6,18 +6,45 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use arrow::array::AsArray;
 use arrow::datatypes::UInt64Type;
 
-use super::{Store, full_name};
+use super::{Store, full_name, number_of};
 use crate::error::{Error, Result};
 use crate::io::parquet_table::WantedRows;
 use crate::io::run_documents::place_of;
+use crate::io::store::Place;
 use crate::io::{Input, Run};
 use crate::model::Age;
-use crate::pipeline::{AgedRow, Ages, Borders, Commit, HeldIn, Night, OpenLog, PlannedInput, RunPlan, StoredRow};
+use crate::pipeline::{
+    AgedRow, Ages, Borders, Commit, HeldIn, OpenConversations, OpenLog, PlannedInput, RunPlan, StoredRow, open_sealed,
+};
 
 /// The columns that say of what age a conversation is.
 const AGED: [&str; 5] = ["conversation_id", "source", "source_row", "age", "last_at"];
 
 impl Store {
+    /// The conversations that were not at rest after the last night.
+    fn still_open(&self) -> Result<Vec<OpenLog>> {
+        self.nights.last().map_or(Ok(Vec::new()), |night| self.open_of(&night.run))
+    }
+
+    /// The same after the night with this run.
+    ///
+    /// # Errors
+    /// `Verification` when the document was changed.
+    pub fn open_of(&self, run: &str) -> Result<Vec<OpenLog>> {
+        let document = self.open_document(run);
+        let Some(bytes) = document.read_all()? else { return Ok(Vec::new()) };
+        let open: OpenConversations = open_sealed(&bytes, &document.to_string())?;
+        if open.run != run {
+            return Err(Error::verification(document.to_string(), "this is of another night"));
+        }
+        Ok(open.logs)
+    }
+
+    pub(super) fn open_document(&self, run: &str) -> Place {
+        let number = number_of(run).unwrap_or_default();
+        self.root.join(&format!("open/{number:05}.json.zst"))
+    }
+
     /// Of the conversations that were not at rest those that are of another age by now, by their logs; those of logs that are among
     /// `taken` only as far as these are not read again.
     ///
@@ -30,7 +57,7 @@ impl Store {
             kept.insert(full_name(file)?, input.keeps.as_ref().map(|kept| kept.bytes));
         }
         let (latest, mut found) = (self.latest(), Vec::new());
-        for log in self.nights.last().into_iter().flat_map(|night| &night.open) {
+        for log in self.still_open()? {
             // What is in no state of the log any more stays as it is.
             let Some(&(run, state)) = latest.get(&*log.path) else { continue };
             let n_kept = match kept.get(&log.path) {
@@ -66,10 +93,10 @@ impl Store {
         }
         let mut own: BTreeMap<String, OpenLog> =
             self.open_in(run, plan, path_of)?.into_iter().map(|log| (log.path.clone(), log)).collect();
-        for log in self.nights.last().into_iter().flat_map(|night: &Night| &night.open) {
-            let rows = log.rows.iter().filter(|row| !gone.contains(&row.row)).cloned();
-            let new = || OpenLog { rows: Vec::new(), ..log.clone() };
-            own.entry(log.path.clone()).or_insert_with(new).rows.extend(rows);
+        for mut log in self.still_open()? {
+            let mut rows = std::mem::take(&mut log.rows);
+            rows.retain(|row| !gone.contains(&row.row));
+            own.entry(log.path.clone()).or_insert(log).rows.extend(rows);
         }
         Ok(own.into_values().filter(|log| !log.rows.is_empty()).collect())
     }

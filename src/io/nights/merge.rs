@@ -10,7 +10,7 @@ use super::{Extent, NIGHTS, Store, number_of};
 use crate::error::{Error, Result};
 use crate::io::failed;
 use crate::io::run_documents::read_plan;
-use crate::pipeline::{HeldPart, LogState, Night, NightFigures, seal_packed};
+use crate::pipeline::{HeldPart, LogState, Night, NightFigures, OpenConversations, OpenLog, seal_packed};
 
 /// A log, and its states that are beginnings of it.
 #[derive(Debug, Clone)]
@@ -60,16 +60,22 @@ impl Store {
         every_state: bool,
         figures: NightFigures,
     ) -> Result<()> {
-        let mut night = tokio::task::block_in_place(|| self.merged(name, lines, files, every_state))?;
+        let (mut night, open) = tokio::task::block_in_place(|| self.merged(name, lines, files, every_state))?;
         let own = NightFigures { is_merge: true, logs: lines.len() as u64, ..figures };
         night.figures = self.figures().filter(|night| !night.is_merge).cloned().chain([own]).collect();
-        self.publish(name, &night).await?;
+        self.publish(name, &night, open).await?;
         // The nights that it takes the place of are none any more.
         *self = Self { lock: self.lock.take(), ..tokio::task::block_in_place(|| Self::look(&self.root))? };
         Ok(())
     }
 
-    fn merged(&self, name: &str, lines: &[LineOfStates], files: &[&Path], every_state: bool) -> Result<Night> {
+    fn merged(
+        &self,
+        name: &str,
+        lines: &[LineOfStates],
+        files: &[&Path],
+        every_state: bool,
+    ) -> Result<(Night, Vec<OpenLog>)> {
         let (run, plan) = (self.open_run(name)?, read_plan(&self.run_path(name))?);
         let wrong = |message: &str| Error::verification(run.place().to_string(), message);
         let (mut night, left_out) =
@@ -108,20 +114,24 @@ impl Store {
             let path = paths.get(source).copied();
             path.map(str::to_owned).ok_or_else(|| wrong("the run has read another log than those of the store"))
         };
-        night.open = self.open_in(&run, &plan, &path_of)?;
+        let open = self.open_in(&run, &plan, &path_of)?;
         let names = self.nights.iter().flat_map(Night::names).map(str::to_owned);
         night.nights = if every_state { names.collect() } else { names.last().into_iter().collect() };
         night.replaces = self.nights.iter().map(|night| night.run.clone()).chain(self.replaced.clone()).collect();
-        Ok(night)
+        Ok((night, open))
     }
 
     /// Writes down a night, once.
-    pub(super) async fn publish(&self, name: &str, night: &Night) -> Result<()> {
+    pub(super) async fn publish(&self, name: &str, night: &Night, open: Vec<OpenLog>) -> Result<()> {
         if let Some(lock) = &self.lock {
             lock.check()?;
         }
         let number = number_of(name).unwrap_or_default();
         let document = self.root.join(&format!("{NIGHTS}/{number:05}.json.zst"));
+        if !open.is_empty() {
+            let open = OpenConversations { run: name.to_owned(), logs: open };
+            self.open_document(name).write_atomic(&seal_packed(&open)?).await?;
+        }
         if document.put_if_absent(&seal_packed(night)?).await? {
             return Ok(());
         }
@@ -166,6 +176,7 @@ impl Store {
                 if is_gone { Ok(()) } else { Err(failed(run.to_string(), "cannot be deleted", error)) }
             })?;
         }
+        self.open_document(name).delete().await?;
         self.root.join(&document).delete().await
     }
 

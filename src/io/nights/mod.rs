@@ -21,7 +21,7 @@ use super::store::{Location, Lock, Place, Sighting, Stores};
 use crate::durable::sweep_unfinished;
 use crate::error::{Error, Result};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{LogState, Night, NightFigures, RunPlan, STORE_VERSION, open_sealed};
+use crate::pipeline::{LogState, Night, NightFigures, OpenLog, RunPlan, STORE_VERSION, open_sealed};
 
 pub use corpus::NightInputs;
 pub use find::RunOrStore;
@@ -297,10 +297,10 @@ impl Store {
     /// # Errors
     /// `Io` when another process has taken the store meanwhile.
     pub async fn enter(&mut self, name: &str, stores: &Stores, figures: NightFigures) -> Result<Vec<String>> {
-        let (night, left_out) = tokio::task::block_in_place(|| self.night_of(name, stores))?;
+        let (night, open, left_out) = tokio::task::block_in_place(|| self.night_of(name, stores))?;
         let logs = night.logs.len() as u64;
         let night = Night { figures: vec![NightFigures { logs, ..figures }], ..night };
-        self.publish(name, &night).await?;
+        self.publish(name, &night, open).await?;
         for (log, state) in night.logs.iter().enumerate() {
             self.states.entry(state.path.clone()).or_default().push((self.nights.len(), log));
         }
@@ -310,14 +310,14 @@ impl Store {
 }
 
 impl Store {
-    /// What there is to write down of the complete run `name`, and the files that it does not hold.
-    fn night_of(&self, name: &str, stores: &Stores) -> Result<(Night, Vec<String>)> {
+    /// What there is to write down of the complete run `name`, the conversations that are not at rest, and the files that it does not hold.
+    fn night_of(&self, name: &str, stores: &Stores) -> Result<(Night, Vec<OpenLog>, Vec<String>)> {
         let path = self.run_path(name);
         let (run, plan) = (self.open_run(name)?, read_plan(&path)?);
         let path_of = |source: &str| full_name(&Place::new(stores, Location::parse(source)?));
         let (night, left_out) = Night::of_run(name, &plan, &run.commits, &run.manifest.missing, &path_of)?;
         let open = self.open_after(&run, &plan, &path_of)?;
-        Ok((Night { open, ..night }, left_out))
+        Ok((night, open, left_out))
     }
 }
 

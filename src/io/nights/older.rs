@@ -43,7 +43,6 @@ pub(super) fn nights(root: &Place) -> Result<Vec<Night>> {
                     store_version: STORE_VERSION,
                     run: entry.run,
                     logs: Vec::new(),
-                    open: Vec::new(),
                     nights: Vec::new(),
                     replaces: Vec::new(),
                     figures: Vec::new(),
