@@ -446,3 +446,39 @@ fn a_store_says_what_it_holds_and_what_each_night_came_to() {
     condenser(dir.root(), &["report", "store", "--html", "page.html"]).ok();
     assert!(String::from_utf8(dir.read("page.html")).expect("text").contains(">Nights<"));
 }
+
+/// Every corpus as a log that grows by a tenth in a night.
+#[test]
+fn corpora_in_a_store_of_nights_come_back_and_a_tenth_more_takes_little() {
+    let dir = TestDir::new();
+    dir.write("job.toml", JOB.to_owned() + "progress = \"none\"\n");
+    let corpora = crate::support::corpora::lines();
+    let write = |share: f64| {
+        for (name, lines) in &corpora {
+            let n_lines = ((lines.len() as f64 * share).round() as usize).max(1);
+            let text: String = lines.iter().take(n_lines).flat_map(|line| [line.as_str(), "\n"]).collect();
+            dir.write(&format!("logs/{}.jsonl", name.trim_end_matches(".zst").trim_end_matches(".jsonl")), text);
+        }
+    };
+    let (mut states, mut sizes) = (Vec::new(), Vec::new());
+    for share in [10.0 / 11.0, 1.0] {
+        write(share);
+        condenser(dir.root(), &["run", "job.toml", "-q"]).ends();
+        states.push(files(&dir.path("logs")));
+        sizes.push(size_of(&dir, "store"));
+    }
+    check_states(&dir, &states);
+    let share = (sizes[1] - sizes[0]) as f64 / sizes[0] as f64;
+    println!("two nights: {} bytes, and {share:.3} times as many for a tenth more", sizes[0]);
+    // What is in the repository is small, so that what a part takes counts.
+    assert!(share <= if sizes[0] > 1 << 20 { 0.15 } else { 0.5 }, "{sizes:?}");
+    condenser(dir.root(), &["merge", "store", "--every-state", "--yes", "-q"]).ok();
+    for at in 0..states.len() {
+        std::fs::remove_dir_all(dir.path(&format!("back-{at}"))).expect("it is there");
+    }
+    check_states(&dir, &states);
+    condenser(dir.root(), &["compress", "logs", "-o", "run", "--compression", "zstd:9", "-q"]).ends();
+    let merged = size_of(&dir, "store") as f64 / size_of(&dir, "run") as f64;
+    println!("merged: {merged:.3} times one run");
+    assert!(merged <= if sizes[0] > 1 << 20 { 1.05 } else { 1.2 }, "{merged}");
+}

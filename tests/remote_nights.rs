@@ -137,3 +137,23 @@ fn two_nights_at_once_and_nights_that_were_killed_mix_nothing() {
         assert!(back.iter().any(|(found, back)| found.ends_with(name.as_str()) && back == bytes), "{name}");
     }
 }
+
+#[test]
+fn corpora_in_a_store_of_nights_come_back_from_an_object_store() {
+    let world = World::new();
+    let mut states = Vec::new();
+    let corpora = crate::support::corpora::lines();
+    for share in [2, 3] {
+        for (name, lines) in &corpora {
+            // A part of each, whole lines.
+            let n_lines = (lines.len() * share / 12).max(1);
+            let text: String = lines.iter().take(n_lines).flat_map(|line| [line.as_str(), "\n"]).collect();
+            world.dir.write(&format!("s3/bucket/logs/{}.jsonl", name.split('.').next().unwrap_or_default()), text);
+        }
+        world.call(&["run", "job.toml", "-q"]).ends();
+        states.push(files(&world.dir.path("s3/bucket/logs")));
+    }
+    world.check(&[&states[1..], &states[1..]].concat());
+    world.call(&["merge", "s3://bucket/store", "--yes", "-q"]).ok();
+    world.check(&[&states[1..], &states[1..]].concat());
+}

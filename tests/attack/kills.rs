@@ -186,3 +186,42 @@ fn put_back(dir: &TestDir, logs: &BTreeMap<String, Vec<u8>>) {
         age(&dir.write(&format!("logs/{name}"), bytes));
     }
 }
+
+#[test]
+fn a_merge_that_was_killed_loses_nothing() {
+    let dir = TestDir::new();
+    dir.write("job.toml", JOB);
+    let mut states = Vec::new();
+    for night in 0..4_u64 {
+        age(&dir.write("logs/a.jsonl", (0..=night).map(|part| jsonl(40, 200 + part)).collect::<String>()));
+        age(&dir.write(&format!("logs/{night}.jsonl"), jsonl(30, 300 + night)));
+        exits(dir.root(), &["run", "job.toml"], 0);
+        states.push(files(&dir.path("logs")));
+    }
+    std::fs::rename(dir.path("store"), dir.path("first")).expect("it can be moved");
+    let merge = |store: &str| exits(dir.root(), &["merge", store, "--every-state", "--yes"], 0);
+    let check = |store: &str| {
+        for (at, state) in states.iter().enumerate() {
+            exits(dir.root(), &["restore", store, "--night", &(at + 1).to_string(), "-o", "back", "-q"], 0);
+            assert!(files(&dir.path("back")) == *state, "{store}: night {}", at + 1);
+            std::fs::remove_dir_all(dir.path("back")).expect("it is there");
+        }
+        exits(dir.root(), &["verify", store], 0);
+    };
+    copy_folder(&dir.path("first"), &dir.path("whole"));
+    let duration = duration_of(|| drop(merge("whole")));
+    let (mut seeded, mut kills) = (draw(33), Kills::default());
+    while kills.killed < count(4, 60) {
+        let store = format!("store-{}", kills.rounds);
+        copy_folder(&dir.path("first"), &dir.path(&store));
+        let args = ["merge", &store, "--every-state", "--yes"];
+        kills.some(dir.root(), &args, duration, &mut seeded, &mut || check(&store));
+        merge(&store);
+        check(&store);
+        let (found, whole) = (store_files(&dir, &store), store_files(&dir, "whole"));
+        let runs = |files: &BTreeMap<String, Vec<u8>>| files.keys().filter(|name| name.starts_with("runs/")).count();
+        assert!(runs(&found) >= runs(&whole));
+        std::fs::remove_dir_all(dir.path(&store)).expect("it is there");
+    }
+    kills.tell("a merge of nights", duration);
+}
