@@ -482,3 +482,29 @@ fn corpora_in_a_store_of_nights_come_back_and_a_tenth_more_takes_little() {
     println!("merged: {merged:.3} times one run");
     assert!(merged <= if sizes[0] > 1 << 20 { 1.05 } else { 1.2 }, "{merged}");
 }
+
+#[test]
+fn an_index_that_is_gone_or_damaged_loses_no_conversation() {
+    let dir = TestDir::new();
+    dir.write("job.toml", JOB);
+    store_of_nights(&dir, "logs", &|| drop(condenser(dir.root(), &["run", "job.toml", "-q"]).ends()));
+    let get = || condenser(dir.root(), &["get", "store", "e"]).ok().stdout;
+    let (whole, index) = (get(), files(&dir.path("store/index")));
+    assert!(index.len() <= 3, "{:?}", index.keys());
+    for (name, bytes) in &index {
+        let mut changed = bytes.clone();
+        changed[bytes.len() / 2] ^= 1;
+        dir.write(&format!("store/index/{name}"), changed);
+        assert!(get() == whole, "{name}");
+        let told = condenser(dir.root(), &["verify", "store"]).exits(4).stderr;
+        assert!(told.contains(name) && told.contains("delete the file"), "{told}");
+        dir.write(&format!("store/index/{name}"), bytes);
+    }
+    std::fs::remove_dir_all(dir.path("store/index")).expect("it was there");
+    assert!(get() == whole);
+    condenser(dir.root(), &["get", "store", "nobody"]).exits(1);
+    // A quiet night makes it again.
+    night(&dir);
+    assert!(get() == whole && files(&dir.path("store/index")).len() == 1);
+    condenser(dir.root(), &["verify", "store"]).ok();
+}

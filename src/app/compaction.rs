@@ -55,6 +55,7 @@ pub fn compact(app: &App, call: &Call<'_>, told: &mut dyn FnMut(NightNews<'_>) -
         let name = nights.store.next_run(settings.run_name.as_deref())?;
         nights.run(&name, take)?;
     }
+    app.wait(nights.store.index())?;
     Ok(selection.unreadable.len())
 }
 

@@ -80,6 +80,7 @@ pub fn merge(app: &App, settings: &MergeSettings<'_>) -> Result<MergeOutcome> {
     }
     let mut store = app.wait(Store::open(&root))?;
     let merged = if store.nights().len() > 1 { Some(merge_nights(app, settings, &mut store)?) } else { None };
+    app.wait(store.index())?;
     let mut outcome = MergeOutcome { merged, replaced: store.replaced()?, deleted: Vec::new() };
     if settings.is_sure && !outcome.replaced.is_empty() {
         // In this process, right before: what is to be deleted is needed by nobody, and what stays is whole.

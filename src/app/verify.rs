@@ -63,6 +63,7 @@ pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOu
         sum.n_records += n_records;
         sum.bytes = sum.bytes.zip(bytes).map(|(sum, bytes)| sum + bytes);
     }
+    store.check_index()?;
     // What is kept of a part is held against the night that kept it; the whole part was restored above.
     store.read(&cut, &Bridge::new(threads)?, &|| app.stop.check(), &mut |_, _| Ok(()), &mut |_, error| Err(error))?;
     Ok(sum)

@@ -236,7 +236,7 @@ fn of_a_store(each: usize, seeded: &mut Seeded) -> Tally {
         outcome: &|| store_files(&dir, "store"),
         check: &|| {
             let found = store_files(&dir, "store");
-            for (name, bytes) in &first {
+            for (name, bytes) in first.iter().filter(|(name, _)| !name.starts_with("index/")) {
                 assert!(found.get(name) == Some(bytes), "{name} was changed");
             }
         },

@@ -133,7 +133,8 @@ fn a_night_that_was_killed_ends_with_the_same_store() {
         let args = ["run", "job.toml", "--set", &set];
         kills.some(dir.root(), &args, duration, &mut seeded, &mut || {
             let found = store_files(&dir, &store);
-            for (name, bytes) in &first {
+            // Tables of the index are joined to larger ones.
+            for (name, bytes) in first.iter().filter(|(name, _)| !name.starts_with("index/")) {
                 assert!(found.get(name) == Some(bytes), "{name} of the night before was changed");
             }
         });

@@ -150,7 +150,7 @@ fn rows_of(commit: &Commit, input: usize) -> Range<u64> {
 }
 
 /// Calls `see` with the id and the running number of each conversation of a part.
-fn each_row(run: &Run, commit: &Commit, see: &mut dyn FnMut(&str, u64)) -> Result<()> {
+pub(super) fn each_row(run: &Run, commit: &Commit, see: &mut dyn FnMut(&str, u64)) -> Result<()> {
     let mut table = Borders::of(commit).numbered(run.metrics_columns(commit, &WHOSE)?);
     while let Some(batch) = table.next_rows()? {
         let ids = batch.column_by_name("conversation_id").and_then(|column| column.as_string_opt::<i64>());

@@ -7,6 +7,7 @@ use super::Store;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::Run;
 use crate::io::store::Place;
+use crate::pipeline::{Night, StoredRow};
 
 /// What holds conversations: a run, or a store of nights.
 #[derive(Debug)]
@@ -47,27 +48,39 @@ impl Store {
         if self.nights.is_empty() {
             return Err(Error::usage(self.root.to_string(), "the store holds no night yet"));
         }
-        let mut found = Vec::new();
-        let mut superseded: BTreeMap<String, BTreeMap<usize, BTreeSet<u64>>> = BTreeMap::new();
+        let (entries, unknown) = self.indexed(id);
         // What a later night goes on from stands in earlier ones.
-        for night in self.nights.iter().rev() {
-            let mut run = self.open_run(&night.run)?;
-            let gone = superseded.remove(&night.run).unwrap_or_default();
-            let mut is_in = false;
+        let mut superseded: BTreeMap<String, BTreeMap<usize, BTreeSet<u64>>> = BTreeMap::new();
+        let mut rows: BTreeSet<StoredRow> = BTreeSet::new();
+        let mut take = |row: StoredRow, earlier: Vec<StoredRow>| {
+            for row in earlier {
+                superseded.entry(row.run).or_default().entry(row.part).or_default().insert(row.row);
+            }
+            rows.insert(row);
+        };
+        for entry in entries {
+            take(entry.row.clone(), entry.earlier());
+        }
+        for night in unknown {
+            let run = self.open_run(&night.run)?;
             for commit in &run.commits {
                 for (row, earlier) in run.rows_with(commit, id)? {
-                    is_in |= gone.get(&commit.part).is_none_or(|gone| !gone.contains(&row));
-                    for row in earlier {
-                        superseded.entry(row.run).or_default().entry(row.part).or_default().insert(row.row);
-                    }
+                    take(StoredRow { run: night.run.clone(), part: commit.part, row }, earlier);
                 }
             }
-            run.superseded = gone;
-            if is_in {
-                found.push(run);
-            }
         }
-        found.reverse();
-        Ok(found)
+        let is_gone = |row: &StoredRow| {
+            let rows = superseded.get(&row.run).and_then(|parts| parts.get(&row.part));
+            rows.is_some_and(|rows| rows.contains(&row.row))
+        };
+        rows.retain(|row| !is_gone(row));
+        let names: BTreeSet<&str> = rows.iter().map(|row| row.run.as_str()).collect();
+        let nights = self.nights.iter().filter(|night| names.contains(&*night.run));
+        let open = |night: &Night| {
+            let mut run = self.open_run(&night.run)?;
+            run.superseded = superseded.get(&night.run).cloned().unwrap_or_default();
+            Ok(run)
+        };
+        nights.map(open).collect()
     }
 }

@@ -4,6 +4,7 @@
 mod ages;
 mod corpus;
 mod find;
+mod index;
 mod known;
 mod looks_again;
 mod merge;
