@@ -508,3 +508,55 @@ fn an_index_that_is_gone_or_damaged_loses_no_conversation() {
     assert!(get() == whole && files(&dir.path("store/index")).len() == 1);
     condenser(dir.root(), &["verify", "store"]).ok();
 }
+
+#[test]
+fn a_conversation_stands_once_and_stays_whatever_its_log_did() {
+    let dir = TestDir::new();
+    dir.write("job.toml", JOB.replace("rested_after = 0", "as_of = \"2031-05-10T12:00:00Z\""));
+    let messages = session(40, 3);
+    let dated = |n_messages: usize, day: usize| {
+        let so_far = &messages[..n_messages];
+        json!({"id": "s", "updated_at": format!("2031-05-{day:02}T12:00:00Z"), "messages": so_far}).to_string() + "\n"
+    };
+    let as_of = |day: usize| {
+        let set = format!("compaction.as_of=\"2031-05-{day:02}T12:00:00Z\"");
+        condenser(dir.root(), &["run", "job.toml", "--set", &set]).ok().stderr
+    };
+    let get = |id: &str| String::from_utf8(condenser(dir.root(), &["get", "store", id]).ok().stdout).expect("text");
+    // Most of it is new, so that little of it stands in the store.
+    dir.write("logs/a.jsonl", dated(4, 9));
+    as_of(10);
+    dir.write("logs/a.jsonl", dated(60, 10));
+    as_of(11);
+    assert_eq!(get("s"), dated(60, 10));
+    // Looked at again, and then grown in its place.
+    assert!(as_of(15).contains("1 older conversation looked at again"));
+    dir.write("logs/a.jsonl", dated(70, 15));
+    as_of(16);
+    assert_eq!(get("s"), dated(70, 15));
+    // Written anew: it stands in two states of its log.
+    dir.write("logs/a.jsonl", record("other", &session(2, 8)) + &dated(72, 16));
+    as_of(17);
+    // What goes by a log that is gone, and another one in its place, is not given up.
+    std::fs::remove_file(dir.path("logs/a.jsonl")).expect("it was there");
+    dir.write("logs/a.jsonl", record("third", &session(3, 9)));
+    as_of(18);
+    let check = || {
+        condenser(dir.root(), &["verify", "store"]).ok();
+        assert_eq!(get("s"), dated(72, 16));
+        assert_eq!(get("other"), record("other", &session(2, 8)));
+        assert_eq!(get("third"), record("third", &session(3, 9)));
+        condenser(dir.root(), &["restore", "store", "--night", "5", "-o", "back"]).ok();
+        let anew = record("other", &session(2, 8)) + &dated(72, 16);
+        assert_eq!(String::from_utf8(dir.read("back/a.jsonl")).expect("text"), anew);
+        std::fs::remove_dir_all(dir.path("back")).expect("it is there");
+    };
+    check();
+    for every_state in [true, false] {
+        let keeps: &[&str] = if every_state { &["--every-state"] } else { &[] };
+        condenser(dir.root(), &[&["merge", "store", "--yes"], keeps].concat()).ok();
+        check();
+        dir.write("logs/a.jsonl", record("third", &session(3, 9)) + "\n");
+        as_of(19);
+    }
+}

@@ -9,7 +9,7 @@ use super::stored::{EarlierNights, StoredRow};
 use crate::model::ProvenancePlace;
 use crate::shape::{Delta, DeltaPiece, Deltas, Wholes, WrittenText, row_text};
 
-/// A record comes again when at least so much of it, in percent, stands in the store.
+/// A record is stored by others when at least so much of it, in percent, stands there.
 const MIN_SHARED: usize = 25;
 /// A record goes by so many others at most; then it is stored whole, once.
 const MAX_ROWS: usize = 32;
@@ -52,8 +52,8 @@ pub(crate) struct Again<'r> {
 }
 
 impl<'r> Again<'r> {
-    /// Of a record of which `written` is shown, while `earlier` is what `rows` hold. `None` where so little of it is there that it is
-    /// another one.
+    /// Of a record of which `written` is shown, while `earlier` is what `rows` hold. `None` where nothing says what is shown of
+    /// it.
     pub(crate) fn of(
         product: &Product<'r>,
         written: &OutputRow<'_>,
@@ -64,11 +64,9 @@ impl<'r> Again<'r> {
         let Product { decoded, condensed } = product;
         let record = decoded.record;
         let mut original = ByText::of(record, earlier);
-        if original.rest.len() > record.len() / 100 * (100 - MIN_SHARED) {
-            return None;
-        }
-        // Who looks for it would have to look into too many runs.
-        if rows.len() > MAX_ROWS {
+        // So little of it is there that it may stand by itself, or who looks for it would have to look into too many runs.
+        let is_new = original.rest.len() > record.len() / 100 * (100 - MIN_SHARED);
+        if is_new || rows.len() > MAX_ROWS {
             original = ByText { rest: record.into(), pieces: None };
         }
         let written = match written {

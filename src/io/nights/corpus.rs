@@ -137,7 +137,7 @@ impl Corpus for NightInputs {
 }
 
 /// The running numbers of the records of an input of a part.
-fn rows_of(commit: &Commit, input: usize) -> Range<u64> {
+pub(super) fn rows_of(commit: &Commit, input: usize) -> Range<u64> {
     let n_rows = |input: usize| {
         let totals = commit.input_at(input).totals;
         totals.conversations + totals.rejects

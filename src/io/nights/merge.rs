@@ -27,8 +27,8 @@ impl LineOfStates {
 }
 
 impl Store {
-    /// The logs that a run needs which takes the place of all nights; with `every_state` it gives back what each of them left, else the last
-    /// states.
+    /// The logs that a run needs which takes the place of all nights; with `every_state` it gives back what each of them left, else of a log the
+    /// last state, and each that is no beginning of a later one: nothing that a night took in is given up.
     pub fn lines_of_states(&self, every_state: bool) -> Vec<LineOfStates> {
         let mut by_path: BTreeMap<&str, Vec<LineOfStates>> = BTreeMap::new();
         for night in &self.nights {
@@ -40,7 +40,7 @@ impl Store {
                 let new = (night.run.clone(), state.clone());
                 match lines.last_mut() {
                     Some(line) if every_state && goes_on => line.states.push(new),
-                    Some(line) if !every_state => line.states = vec![new],
+                    Some(line) if goes_on => line.states = vec![new],
                     _ => lines.push(LineOfStates { states: vec![new] }),
                 }
             }
@@ -116,7 +116,11 @@ impl Store {
         };
         let open = self.open_in(&run, &plan, &path_of)?;
         let names = self.nights.iter().flat_map(Night::names).map(str::to_owned);
-        night.nights = if every_state { names.collect() } else { names.last().into_iter().collect() };
+        let last = self.nights.iter().flat_map(Night::names).last();
+        let is_kept = |name: &String| {
+            every_state || last == Some(name) || night.logs.iter().any(|log| log.night.as_ref() == Some(name))
+        };
+        night.nights = names.filter(is_kept).collect();
         night.replaces = self.nights.iter().map(|night| night.run.clone()).chain(self.replaced.clone()).collect();
         Ok((night, open))
     }
