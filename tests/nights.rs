@@ -560,3 +560,82 @@ fn a_conversation_stands_once_and_stays_whatever_its_log_did() {
         as_of(19);
     }
 }
+
+#[test]
+fn texts_that_parts_share_stand_once_in_a_merged_store() {
+    for form in ["parquet", "jsonl"] {
+        let dir = TestDir::new();
+        dir.write("job.toml", format!("{JOB}format = \"{form}\"\nsplit_size = \"100KiB\"\nprogress = \"none\"\n"));
+        let (long, other) = (session(60, 3), session(6, 4));
+        // A log, a copy of it, and a session that went on from it under another id; and one that was written anew each night.
+        dir.write("logs/a.jsonl", record("a", &long));
+        night(&dir);
+        let mut states = vec![files(&dir.path("logs"))];
+        for n in 0..2 {
+            dir.write(&format!("logs/copy-{n}.jsonl"), record("a", &long));
+        }
+        dir.write("logs/events.jsonl", events("e", &long));
+        dir.write("logs/anew.jsonl", record("n", &other));
+        night(&dir);
+        states.push(files(&dir.path("logs")));
+        dir.write("logs/forked.jsonl", events("f", &[&long[..], &other].concat()));
+        dir.write("logs/anew.jsonl", record("m", &long));
+        night(&dir);
+        states.push(files(&dir.path("logs")));
+        let ids = ["a", "e", "f", "n", "m"];
+        let get = |more: &[&str]| -> Vec<Vec<u8>> {
+            let get = |id: &&str| condenser(dir.root(), &[&["get", "store", id], more].concat()).ok().stdout;
+            ids.iter().map(get).collect()
+        };
+        let before = [get(&[]), get(&["--compressed"])];
+        let texts = || -> usize {
+            let is_text = |name: &str| ["/verbatim/", "/conversations/", "blobs/"].iter().any(|it| name.contains(it));
+            files(&dir.path("store")).into_iter().filter(|(name, _)| is_text(name)).map(|(_, bytes)| bytes.len()).sum()
+        };
+        let size_before = texts();
+        let check = |states: &[std::collections::BTreeMap<String, Vec<u8>>]| {
+            check_states(&dir, states);
+            assert!(before == [get(&[]), get(&["--compressed"])]);
+            for at in 0..states.len() {
+                std::fs::remove_dir_all(dir.path(&format!("back-{at}"))).expect("it is there");
+            }
+        };
+        check(&states);
+        condenser(dir.root(), &["merge", "store", "--every-state", "--yes"]).ok();
+        check(&states);
+        let blobs = files(&dir.path("store/blobs"));
+        assert_eq!(blobs.keys().collect::<Vec<_>>(), ["00004-00000.parquet"]);
+        let size = texts();
+        assert!(size * 3 < size_before * 2, "{form}: {size} {size_before}");
+        // What is damaged or gone is found.
+        let name = "store/blobs/00004-00000.parquet";
+        let good = dir.read(name);
+        for at in [5, good.len() / 3, good.len() - 3] {
+            let mut bytes = good.clone();
+            bytes[at] ^= 4;
+            dir.write(name, bytes);
+            assert!(condenser(dir.root(), &["verify", "store"]).exits(4).stderr.contains("blobs"));
+        }
+        std::fs::remove_file(dir.path(name)).expect("it was there");
+        assert!(condenser(dir.root(), &["verify", "store"]).exits(4).stderr.contains("is missing"));
+        condenser(dir.root(), &["get", "store", "f"]).exits(4);
+        dir.write(name, good);
+        // A night goes on from there, and what took its place takes the texts with it.
+        dir.write("logs/forked.jsonl", events("f", &[&long[..], &other, &session(9, 5)].concat()));
+        night(&dir);
+        states.push(files(&dir.path("logs")));
+        condenser(dir.root(), &["verify", "store"]).ok();
+        condenser(dir.root(), &["merge", "store"]).ok();
+        assert_eq!(files(&dir.path("store/blobs")).len(), 2);
+        condenser(dir.root(), &["merge", "store", "--yes"]).ok();
+        assert_eq!(files(&dir.path("store/blobs")).into_keys().collect::<Vec<_>>(), ["00006-00000.parquet"]);
+        condenser(dir.root(), &["verify", "store"]).ok();
+        condenser(dir.root(), &["restore", "store", "-o", "back"]).ok();
+        assert!(
+            files(&dir.path("back"))
+                .iter()
+                .filter(|(name, _)| !name.contains('~'))
+                .all(|(name, bytes)| states[3][name] == *bytes)
+        );
+    }
+}

@@ -13,7 +13,7 @@ use super::verify::{verify, verify_store};
 use super::{App, file_of_option, place, settle};
 use crate::error::{Error, Result};
 use crate::io::store::{Place, Stores};
-use crate::io::{GrowingFiles, Input, KnownTimes, LineOfStates, Run, Store, Stretches, plan_at};
+use crate::io::{GrowingFiles, Input, KnownLogs, LineOfStates, Run, Store, Stretches, plan_at};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Corpus, JobArgs, JobKind, JobSettings, News, Observer, ProgressMode, RunPlan, Size};
 
@@ -98,7 +98,8 @@ fn merge_nights(app: &App, settings: &MergeSettings<'_>, store: &mut Store) -> R
     let observer = &*settings.observer;
     let lines = store.lines_of_states(settings.every_state);
     let n_nights = store.nights().len();
-    let bytes_before = bytes_of(store.runs())?;
+    let blobs_before: u64 = store.nights().iter().flat_map(|night| &night.blobs).map(|file| file.bytes).sum();
+    let bytes_before = bytes_of(store.runs())? + blobs_before;
     observer.news(News::Note(&format!("{n_nights} nights are brought back and held against what they say")));
     let cannot = |error| Error::io("", "there is no room to bring the logs of the store back").because(error);
     let folder = tempfile::Builder::new().prefix("condenser-").tempdir().map_err(cannot)?;
@@ -111,13 +112,17 @@ fn merge_nights(app: &App, settings: &MergeSettings<'_>, store: &mut Store) -> R
     let inputs: Vec<Input> = lines.iter().zip(&files).map(input).collect();
     let (name, run, plan, corpus) = begin(store, &job, &inputs, observer)?;
     let call = Call::of(&job, settings.observer.clone());
-    let outcome = run_plan(app, &call, Arc::new(KnownTimes::new(corpus, store)?), &plan, &run)?;
+    let check = || app.stop.check();
+    let blobs =
+        store.blobs_of(&name, (&*corpus, &plan), &check, &|place, bytes| app.wait(place.write_atomic(bytes)))?;
+    let blob_files = blobs.files().to_vec();
+    let outcome = run_plan(app, &call, Arc::new(KnownLogs::new(corpus, store, blobs)?), &plan, &run)?;
     observer.news(News::Note("the new run is brought back and held against the logs"));
     verify(app, &Run::open(run.clone())?, &inputs, settings.threads)?;
     let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-    let figures = figures_of_night(&run, None, &|| app.stop.check())?;
-    app.wait(store.enter_merged(&name, &lines, &paths, settings.every_state, figures))?;
-    let bytes_after = bytes_of(vec![run.clone()])?;
+    let figures = figures_of_night(&run, None, &check)?;
+    let bytes_after = bytes_of(vec![run.clone()])? + blob_files.iter().map(|file| file.bytes).sum::<u64>();
+    app.wait(store.enter_merged(&name, (&lines, &paths), blob_files, settings.every_state, figures))?;
     Ok(Merged { run, outcome, n_nights, n_logs: lines.len(), bytes_before, bytes_after })
 }
 

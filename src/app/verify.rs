@@ -51,7 +51,7 @@ pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOu
     let mut cut = Stretches::default();
     for night in store.nights() {
         let run = store.open_run(&night.run)?;
-        store.check_night(&run, &night.logs)?;
+        store.check_night(&run, night)?;
         store.open_of(&night.run)?;
         for log in &night.logs {
             let extents = store.extents(&night.run, log)?;

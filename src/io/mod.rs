@@ -3,6 +3,7 @@
 
 mod arrow_batches;
 mod arrow_table;
+mod blob_files;
 mod codec;
 mod cuts;
 mod disk;
@@ -55,7 +56,7 @@ pub use growing::GrowingFiles;
 pub use input::{Input, Listing, expand};
 pub use lines::LineSource;
 pub use nights::{
-    Begun, Beside, Extent, KnownTimes, LineOfStates, NightInputs, RunOrStore, Selection, Store, Stretches, Version,
+    Begun, Beside, Extent, KnownLogs, LineOfStates, NightInputs, RunOrStore, Selection, Store, Stretches, Version,
 };
 pub use open::{Inputs, open_input};
 pub use restored_names::{restored_name, restored_names};

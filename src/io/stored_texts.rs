@@ -1,10 +1,12 @@
 //! Texts of records that earlier nights of a store hold, gathered into one file without a name, so that many are read with few
 //! looks into tables. Knows runs beside each other; refuses to know why they are wanted.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Run;
+use super::blob_files::{gather_blobs, run_of_blobs};
 use super::gathered::Gathered;
 use super::parquet_table::WantedRows;
 use super::run_documents::place_of;
@@ -61,6 +63,12 @@ fn gather(
         by_run.entry(&row.run).or_default().entry(row.part).or_default().insert(row.row);
     }
     for (name, parts) in by_run {
+        if run_of_blobs(name).is_some() {
+            for (file, wanted) in parts {
+                gather_blobs(gathered, runs, (name, file), wanted)?;
+            }
+            continue;
+        }
         let run = Run::open_seeing(runs.join(name), &mut |commit| {
             commit.sketch = None;
             Ok(())
@@ -95,8 +103,8 @@ fn gather(
 }
 
 impl EarlierNights for StoredTexts {
-    fn rows(&self, source: &str, id: &str) -> &[StoredRow] {
-        self.conversations.get(&(source.to_owned(), id.to_owned())).map_or(&[], Vec::as_slice)
+    fn rows(&self, source: &str, id: &str, _: &str) -> Cow<'_, [StoredRow]> {
+        self.conversations.get(&(source.to_owned(), id.to_owned())).map_or(&[][..], Vec::as_slice).into()
     }
 
     fn text(&self, rows: &[StoredRow]) -> Result<String> {

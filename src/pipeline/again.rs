@@ -3,6 +3,7 @@
 //! and files.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::record::{OutputRow, Product};
 use super::stored::{EarlierNights, StoredRow};
@@ -11,8 +12,8 @@ use crate::shape::{Delta, DeltaPiece, Deltas, Wholes, WrittenText, row_text};
 
 /// A record is stored by others when at least so much of it, in percent, stands there.
 const MIN_SHARED: usize = 25;
-/// A record goes by so many others at most; then it is stored whole, once.
-const MAX_ROWS: usize = 32;
+/// A record goes by others in so many tables at most; then it is stored whole, once.
+const MAX_TABLES: usize = 32;
 
 /// A text by another one: what that does not have, and how the two are put together; without pieces it stands by itself.
 #[derive(Debug, Clone, Default)]
@@ -64,9 +65,10 @@ impl<'r> Again<'r> {
         let Product { decoded, condensed } = product;
         let record = decoded.record;
         let mut original = ByText::of(record, earlier);
-        // So little of it is there that it may stand by itself, or who looks for it would have to look into too many runs.
+        // So little of it is there that it may stand by itself, or who looks for it would have to look into too many tables.
         let is_new = original.rest.len() > record.len() / 100 * (100 - MIN_SHARED);
-        if is_new || rows.len() > MAX_ROWS {
+        let tables: BTreeSet<_> = rows.iter().map(|row| (&row.run, row.part)).collect();
+        if is_new || tables.len() > MAX_TABLES {
             original = ByText { rest: record.into(), pieces: None };
         }
         let written = match written {

@@ -21,6 +21,7 @@ mod admission;
 mod again;
 mod ages;
 mod batch;
+mod blobs;
 pub mod bridge;
 mod choices;
 mod commit;
@@ -65,6 +66,7 @@ pub use batch::{
     BOMB_RATIO, Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, KnownRecord, LineBatch, LineRole,
     MAX_RECORD_BYTES, MAX_ROW_BYTES, RecordLine, RowBatch,
 };
+pub use blobs::{RepeatedTexts, TextCounts, TextPlaces};
 pub use choices::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects, Originals};
 pub use commit::{
     Commit, FailedInput, InputEntry, Manifest, PackedInput, Piece, Proof, ReadInput, SourceDigest, TableFile, Totals,
@@ -81,7 +83,7 @@ pub use job::{
 };
 pub use map::MapLine;
 pub use merge::Merge;
-pub use night::{HeldPart, LogState, Night, NightFigures, OpenConversations, OpenLog, STORE_VERSION};
+pub use night::{HeldPart, LogState, Night, NightFigures, OpenConversations, OpenLog, STORE_VERSION, TextFile};
 pub use plan::{PlannedInput, PlannedPart, RunPlan, Shard};
 pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
 pub use ports::{Corpus, EncodedBatch, Model, News, Observer, PartSink, Progress, Silent, Sink, Source, TableReader};

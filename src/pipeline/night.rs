@@ -9,7 +9,7 @@ use crate::error::Result;
 pub const STORE_VERSION: u32 = 1;
 
 /// The document of a night, `nights/00007.json.zst` of a store; written once, after its run is complete.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Night {
     /// Version of the layout of stores.
@@ -24,9 +24,22 @@ pub struct Night {
     /// The runs of which it took the place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<String>,
+    /// Of such a run: the files of texts that its parts have once between them, `blobs/00007-00000.parquet` and so on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blobs: Vec<TextFile>,
     /// What nights came to: its own run, behind those of which it took the place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<NightFigures>,
+}
+
+/// A file of texts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct TextFile {
+    /// Its bytes.
+    pub bytes: u64,
+    /// BLAKE3 of these, in hex.
+    pub blake3: String,
 }
 
 /// What a night came to.
@@ -187,17 +200,7 @@ impl Night {
                 parts,
             });
         }
-        Ok((
-            Self {
-                store_version: STORE_VERSION,
-                run: run.to_owned(),
-                logs,
-                nights: Vec::new(),
-                replaces: Vec::new(),
-                figures: Vec::new(),
-            },
-            left_out,
-        ))
+        Ok((Self { store_version: STORE_VERSION, run: run.to_owned(), logs, ..Self::default() }, left_out))
     }
 
     /// The nights whose states come back from its run, by the names of their runs.

@@ -1,5 +1,6 @@
 //! What a night of a store has from the nights before: beginnings of logs, records by their places, and their texts. Knows neither files nor tables.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::model::Age;
 
-/// A record in a run of a store: `00012/0/345` is number 345, from 0, of part 0 of the run 00012.
+/// A record in a run of a store: `00012/0/345` is number 345, from 0, of part 0 of the run 00012. Or a text of its blobs: `blobs-00012/0/345`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -109,8 +110,8 @@ pub struct KeptLog {
 
 /// What earlier nights of a store hold of conversations.
 pub trait EarlierNights: fmt::Debug + Send + Sync {
-    /// The records of the conversation `id` of `source` that came before, all that hold some text of it.
-    fn rows(&self, source: &str, id: &str) -> &[StoredRow];
+    /// Where text of `record` stands, the conversation `id` of `source`: the records that came before, all that hold some of it, or blobs.
+    fn rows(&self, source: &str, id: &str, record: &str) -> Cow<'_, [StoredRow]>;
     /// The texts that these records hold themselves, one behind the other.
     ///
     /// # Errors

@@ -251,11 +251,11 @@ impl Lines<'_> {
     /// Writes a record of which the store has a good part by that; false where it has none.
     fn comes_again(&mut self, place: RowPlace<'_>, product: &Product<'_>, encoded: &Encoded<'_>) -> bool {
         let Some(nights) = self.sum.task.nights else { return false };
-        let rows = nights.rows(place.source, place.id);
+        let rows = nights.rows(place.source, place.id, product.decoded.record);
         if rows.is_empty() {
             return false;
         }
-        let text = match nights.text(rows) {
+        let text = match nights.text(&rows) {
             Ok(text) => text,
             Err(error) => {
                 self.failure.get_or_insert(error);
@@ -263,7 +263,7 @@ impl Lines<'_> {
             }
         };
         let provenance = self.sum.task.recipe.engine.options().provenance;
-        let Some(again) = Again::of(product, &encoded.written, provenance, rows, &text) else { return false };
+        let Some(again) = Again::of(product, &encoded.written, provenance, &rows, &text) else { return false };
         match &encoded.written {
             OutputRow::Row(_) => self.rows.push(place, &Row::default()),
             OutputRow::Record(_) => self.records.push(NOT_HERE),

@@ -139,7 +139,9 @@ fn a_night_that_was_killed_ends_with_the_same_store() {
             }
         });
         // A call that was killed while it wrote its night down.
-        dir.write(&format!("{store}/nights/.condenser-dead.tmp"), "half a night");
+        for folder in ["nights", "index", "open", "blobs"] {
+            dir.write(&format!("{store}/{folder}/.condenser-dead.tmp"), "half of it");
+        }
         night(&store);
         assert_eq!(difference(&store_files(&dir, &store), &whole), None, "round {}", kills.rounds);
         std::fs::remove_dir_all(dir.path(&store)).expect("it is there");

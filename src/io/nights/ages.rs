@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use arrow::array::AsArray;
 use arrow::datatypes::UInt64Type;
 
-use super::{Store, full_name, number_of};
+use super::{OPEN, Store, full_name, number_of};
 use crate::error::{Error, Result};
 use crate::io::parquet_table::WantedRows;
 use crate::io::run_documents::place_of;
@@ -42,7 +42,7 @@ impl Store {
 
     pub(super) fn open_document(&self, run: &str) -> Place {
         let number = number_of(run).unwrap_or_default();
-        self.root.join(&format!("open/{number:05}.json.zst"))
+        self.root.join(&format!("{OPEN}/{number:05}.json.zst"))
     }
 
     /// Of the conversations that were not at rest those that are of another age by now, by their logs; those of logs that are among

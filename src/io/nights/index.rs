@@ -9,7 +9,7 @@ use arrow::datatypes::{DataType, Field, Schema, UInt64Type};
 use arrow::record_batch::RecordBatch;
 
 use super::corpus::each_row;
-use super::{Store, number_of};
+use super::{INDEX, Store, number_of};
 use crate::error::{Error, Result};
 use crate::io::encoder::TableEncoder;
 use crate::io::hash_of;
@@ -17,7 +17,6 @@ use crate::io::parquet_table::{ParquetTable, WantedRows};
 use crate::io::store::Place;
 use crate::pipeline::{Compression, Night, StoredRow, TableReader, label};
 
-const FOLDER: &str = "index";
 /// A table that is joined with others has no more rows: it is made in memory.
 const MAX_ROWS: usize = 1 << 20;
 /// Of tables up to this size every lookup holds all bytes against the hash in their name; `verify` does of all.
@@ -92,10 +91,10 @@ impl Store {
     pub async fn index(&self) -> Result<()> {
         let Some((table, obsolete)) = tokio::task::block_in_place(|| self.next_table())? else { return Ok(()) };
         if let Some((name, bytes)) = table {
-            self.root.join(&format!("{FOLDER}/{name}")).write_atomic(&bytes).await?;
+            self.root.join(&format!("{INDEX}/{name}")).write_atomic(&bytes).await?;
         }
         for name in obsolete {
-            self.root.join(&format!("{FOLDER}/{name}")).delete().await?;
+            self.root.join(&format!("{INDEX}/{name}")).delete().await?;
         }
         Ok(())
     }
@@ -110,7 +109,7 @@ impl Store {
     }
 
     fn tables(&self) -> Result<Vec<Table>> {
-        let mut tables: Vec<Table> = self.root.join(FOLDER).names()?.into_keys().filter_map(Table::named).collect();
+        let mut tables: Vec<Table> = self.root.join(INDEX).names()?.into_keys().filter_map(Table::named).collect();
         tables.sort_by_key(|table| table.first);
         Ok(tables)
     }
@@ -166,7 +165,7 @@ impl Store {
     }
 
     fn entries_of(&self, table: &Table, wanted: &WantedRows, is_hashed: bool) -> Result<Vec<Entry>> {
-        let place: Place = self.root.join(&format!("{FOLDER}/{}", table.name));
+        let place: Place = self.root.join(&format!("{INDEX}/{}", table.name));
         let wrong = || {
             Error::verification(place.to_string(), "the index differs from what was written")
                 .hinting("delete the file: the next night makes it again")
@@ -217,7 +216,7 @@ fn written(entries: &[Entry]) -> Result<Vec<u8>> {
         ],
     );
     let batch = batch.map_err(|error| Error::internal("", "an index cannot be made").because(error))?;
-    let mut encoder = TableEncoder::parquet(FOLDER, String::new(), schema, Compression::default())?;
+    let mut encoder = TableEncoder::parquet(INDEX, String::new(), schema, Compression::default())?;
     let mut bytes = encoder.append(&batch)?;
     bytes.extend(encoder.finish()?.0);
     Ok(bytes)

@@ -1,6 +1,7 @@
-//! When conversations of a store were last written to, as its nights found out: a log that was brought back does not say. Refuses to know
-//! what that is asked for.
+//! What a store knows of the logs that it brought back, and these do not say: when conversations were last written to, as its nights found
+//! out, and which texts have a place of their own. Refuses to know what that is asked for.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use arrow::array::AsArray;
 use arrow::datatypes::UInt64Type;
 
 use super::Store;
+use super::blobs::Blobs;
 use crate::error::Result;
 use crate::io::Run;
 use crate::pipeline::{Corpus, EarlierNights, PlannedInput, Slice, Source, StoredRow};
@@ -16,36 +18,39 @@ use crate::pipeline::{Corpus, EarlierNights, PlannedInput, Slice, Source, Stored
 /// The columns that say when a conversation was last written to.
 const WHEN: [&str; 3] = ["conversation_id", "source", "last_at"];
 
-/// Inputs of which the store knows when their conversations were last written to.
-pub struct KnownTimes {
+/// Logs that were brought back, with what the store knows of them.
+pub struct KnownLogs {
     corpus: Arc<dyn Corpus>,
-    times: Arc<Times>,
+    known: Arc<Known>,
 }
 
-shows!(KnownTimes { times });
+shows!(KnownLogs { known });
 
-/// By source and id.
 #[derive(Debug, Default)]
-struct Times(HashMap<String, HashMap<String, u64>>);
+struct Known {
+    /// When conversations were last written to, by source and id.
+    times: HashMap<String, HashMap<String, u64>>,
+    blobs: Blobs,
+}
 
-impl KnownTimes {
-    /// What `corpus` gives, with what the nights of `store` know.
+impl KnownLogs {
+    /// What `corpus` gives, with what the nights of `store` know, and these `blobs`.
     ///
     /// # Errors
     /// When the figures of a night cannot be read.
-    pub fn new(corpus: Arc<dyn Corpus>, store: &Store) -> Result<Self> {
-        let mut times = Times::default();
+    pub fn new(corpus: Arc<dyn Corpus>, store: &Store, blobs: Blobs) -> Result<Self> {
+        let mut known = Known { blobs, ..Known::default() };
         for night in store.nights() {
             let run = store.open_run(&night.run)?;
             if run.manifest.options.ages.is_some() {
-                times.add(&run)?;
+                known.add(&run)?;
             }
         }
-        Ok(Self { corpus, times: Arc::new(times) })
+        Ok(Self { corpus, known: Arc::new(known) })
     }
 }
 
-impl Times {
+impl Known {
     fn add(&mut self, run: &Run) -> Result<()> {
         for commit in &run.commits {
             let mut table = run.metrics_columns(commit, &WHEN)?;
@@ -57,7 +62,7 @@ impl Times {
                 };
                 for ((id, source), at) in ids.iter().zip(sources.iter()).zip(last.iter()) {
                     if let (Some(id), Some(source), Some(at)) = (id, source, at) {
-                        self.0.entry(source.to_owned()).or_default().insert(id.to_owned(), at);
+                        self.times.entry(source.to_owned()).or_default().insert(id.to_owned(), at);
                     }
                 }
             }
@@ -66,26 +71,26 @@ impl Times {
     }
 }
 
-impl Corpus for KnownTimes {
+impl Corpus for KnownLogs {
     fn open(&self, index: usize, input: &PlannedInput, slice: &Slice) -> Result<Box<dyn Source>> {
         self.corpus.open(index, input, slice)
     }
 
     fn earlier(&self, _: Range<usize>) -> Result<Option<Arc<dyn EarlierNights>>> {
-        Ok(Some(self.times.clone()))
+        Ok(Some(self.known.clone()))
     }
 }
 
-impl EarlierNights for Times {
-    fn rows(&self, _: &str, _: &str) -> &[StoredRow] {
-        &[]
+impl EarlierNights for Known {
+    fn rows(&self, _: &str, _: &str, record: &str) -> Cow<'_, [StoredRow]> {
+        self.blobs.rows(record).into()
     }
 
-    fn text(&self, _: &[StoredRow]) -> Result<String> {
-        Ok(String::new())
+    fn text(&self, rows: &[StoredRow]) -> Result<String> {
+        self.blobs.text(rows)
     }
 
     fn last_at(&self, source: &str, id: &str) -> Option<u64> {
-        self.0.get(source)?.get(id).copied()
+        self.times.get(source)?.get(id).copied()
     }
 }

@@ -8,9 +8,10 @@ use std::path::Path;
 
 use super::{Extent, NIGHTS, Store, number_of};
 use crate::error::{Error, Result};
+use crate::io::blob_files::run_of_blobs;
 use crate::io::failed;
 use crate::io::run_documents::read_plan;
-use crate::pipeline::{HeldPart, LogState, Night, NightFigures, OpenConversations, OpenLog, seal_packed};
+use crate::pipeline::{HeldPart, LogState, Night, NightFigures, OpenConversations, OpenLog, TextFile, seal_packed};
 
 /// A log, and its states that are beginnings of it.
 #[derive(Debug, Clone)]
@@ -55,13 +56,15 @@ impl Store {
     pub async fn enter_merged(
         &mut self,
         name: &str,
-        lines: &[LineOfStates],
-        files: &[&Path],
+        (lines, files): (&[LineOfStates], &[&Path]),
+        blobs: Vec<TextFile>,
         every_state: bool,
         figures: NightFigures,
     ) -> Result<()> {
         let (mut night, open) = tokio::task::block_in_place(|| self.merged(name, lines, files, every_state))?;
-        let own = NightFigures { is_merge: true, logs: lines.len() as u64, ..figures };
+        let bytes_stored = figures.bytes_stored + blobs.iter().map(|file| file.bytes).sum::<u64>();
+        night.blobs = blobs;
+        let own = NightFigures { is_merge: true, logs: lines.len() as u64, bytes_stored, ..figures };
         night.figures = self.figures().filter(|night| !night.is_merge).cloned().chain([own]).collect();
         self.publish(name, &night, open).await?;
         // The nights that it takes the place of are none any more.
@@ -180,6 +183,7 @@ impl Store {
                 if is_gone { Ok(()) } else { Err(failed(run.to_string(), "cannot be deleted", error)) }
             })?;
         }
+        self.delete_blobs(name).await?;
         self.open_document(name).delete().await?;
         self.root.join(&document).delete().await
     }
@@ -192,7 +196,9 @@ impl Store {
         for night in &self.nights {
             let run = self.open_run(&night.run)?;
             let rests_on = run.commits.iter().flat_map(|commit| &commit.rests_on);
-            if let Some(name) = rests_on.into_iter().find(|name| self.replaced.contains(name)) {
+            let number = |name: &str| run_of_blobs(name).or_else(|| number_of(name));
+            let is_replaced = |name: &&String| self.replaced.iter().any(|replaced| number(replaced) == number(name));
+            if let Some(name) = rests_on.into_iter().find(is_replaced) {
                 let message = format!("conversations of this run go on from {name}, which is to be deleted");
                 return Err(Error::verification(run.place().to_string(), message));
             }

@@ -2,6 +2,7 @@
 //! That is written only after the run is complete, once, and never again. Knows files and runs, not what a job does.
 
 mod ages;
+mod blobs;
 mod corpus;
 mod find;
 mod index;
@@ -15,6 +16,7 @@ mod select;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::LEDGER;
+use super::blob_files::BLOBS;
 use super::gathered::Gathered;
 use super::run_documents::{MANIFEST, NIGHTS, is_begun, plan_at, read_plan};
 use super::run_names::check_below;
@@ -26,13 +28,17 @@ use crate::pipeline::{LogState, Night, NightFigures, OpenLog, RunPlan, STORE_VER
 
 pub use corpus::NightInputs;
 pub use find::RunOrStore;
-pub use known::KnownTimes;
+pub use known::KnownLogs;
 pub use merge::LineOfStates;
 pub use read::Stretches;
 pub use select::{Beside, Selection, Version};
 
 /// The folder of the runs.
 pub(crate) const RUNS: &str = "runs";
+/// That of the conversations that were not at rest after a night.
+const OPEN: &str = "open";
+/// That of the tables from conversations to nights.
+const INDEX: &str = "index";
 const LOCK: &str = "locks/store.json";
 
 /// A store.
@@ -128,7 +134,9 @@ impl Store {
                 if let Some(root) = root.as_local() {
                     // What a killed call was writing.
                     sweep_unfinished(root);
-                    sweep_unfinished(&root.join(NIGHTS));
+                    for folder in [NIGHTS, OPEN, INDEX, BLOBS] {
+                        sweep_unfinished(&root.join(folder));
+                    }
                 }
                 let there = root.clone();
                 let store = Bridge::run_blocking("store", move || Self::look(&there)).await?;

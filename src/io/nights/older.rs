@@ -38,17 +38,7 @@ pub(super) fn nights(root: &Place) -> Result<Vec<Night>> {
             at
         } else {
             let run = Run::open(root.join("runs").join(&entry.run))?;
-            nights.push((
-                Night {
-                    store_version: STORE_VERSION,
-                    run: entry.run,
-                    logs: Vec::new(),
-                    nights: Vec::new(),
-                    replaces: Vec::new(),
-                    figures: Vec::new(),
-                },
-                run,
-            ));
+            nights.push((Night { store_version: STORE_VERSION, run: entry.run, ..Night::default() }, run));
             nights.len() - 1
         };
         let (night, run) = &mut nights[at];

@@ -7,7 +7,7 @@ use super::{Extent, Store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::Run;
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{Commit, LogState, ReadInput, verify_inputs};
+use crate::pipeline::{Commit, Night, ReadInput, verify_inputs};
 
 /// The bytes that somebody wants of an input of a part: the first so many.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,10 +122,11 @@ impl Store {
         Ok(())
     }
 
-    /// Holds what a night says against the commits of its run.
-    pub fn check_night(&self, run: &Run, logs: &[LogState]) -> Result<()> {
+    /// Holds what a night says against the commits of its run, and its blobs.
+    pub fn check_night(&self, run: &Run, night: &Night) -> Result<()> {
+        self.check_blobs(&night.run, &night.blobs)?;
         let commits: HashMap<usize, &Commit> = run.commits.iter().map(|commit| (commit.part, commit)).collect();
-        for log in logs {
+        for log in &night.logs {
             for held in &log.parts {
                 let read = commits.get(&held.part).filter(|commit| held.input < commit.inputs().len());
                 let read = read.map(|commit| commit.input_at(held.input));
