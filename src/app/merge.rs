@@ -63,6 +63,8 @@ pub struct Merged {
     pub n_nights: usize,
     /// Logs in it.
     pub n_logs: usize,
+    /// Their states that it holds as wholes.
+    pub n_whole: usize,
     /// Bytes of the runs of these nights.
     pub bytes_before: u64,
     /// Bytes of the new run.
@@ -123,7 +125,8 @@ fn merge_nights(app: &App, settings: &MergeSettings<'_>, store: &mut Store) -> R
     let figures = figures_of_night(&run, None, &check)?;
     let bytes_after = bytes_of(vec![run.clone()])? + blob_files.iter().map(|file| file.bytes).sum::<u64>();
     app.wait(store.enter_merged(&name, (&lines, &paths), blob_files, settings.every_state, figures))?;
-    Ok(Merged { run, outcome, n_nights, n_logs: lines.len(), bytes_before, bytes_after })
+    let (n_logs, n_whole) = (store.latest().len(), lines.len());
+    Ok(Merged { run, outcome, n_nights, n_logs, n_whole, bytes_before, bytes_after })
 }
 
 /// A run that goes on where an earlier call was stopped, or another one: its name, where it is, its plan and what it reads.

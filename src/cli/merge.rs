@@ -28,9 +28,10 @@ pub(crate) fn run(app: &App, args: &MergeArgs) -> Result<Ending> {
     }
     match &outcome.merged {
         Some(merged) => message::note(&format!(
-            "{} with {} take {} instead of {} now: {}",
+            "{} of {} ({} of them) take {} instead of {} now: {}",
             counted(merged.n_nights as u64, "night"),
             counted(merged.n_logs as u64, "log"),
+            counted(merged.n_whole as u64, "state"),
             bytes(merged.bytes_after),
             bytes(merged.bytes_before),
             merged.run

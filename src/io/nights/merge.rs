@@ -1,7 +1,7 @@
 //! What is left of many nights when one run takes their place: the logs that it reads, and the states of them that it still gives back.
 //! Knows nights; refuses to know how the run is made.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -64,7 +64,8 @@ impl Store {
         let (mut night, open) = tokio::task::block_in_place(|| self.merged(name, lines, files, every_state))?;
         let bytes_stored = figures.bytes_stored + blobs.iter().map(|file| file.bytes).sum::<u64>();
         night.blobs = blobs;
-        let own = NightFigures { is_merge: true, logs: lines.len() as u64, bytes_stored, ..figures };
+        let paths: BTreeSet<&str> = night.logs.iter().map(|log| log.path.as_str()).collect();
+        let own = NightFigures { is_merge: true, logs: paths.len() as u64, bytes_stored, ..figures };
         night.figures = self.figures().filter(|night| !night.is_merge).cloned().chain([own]).collect();
         self.publish(name, &night, open).await?;
         // The nights that it takes the place of are none any more.
