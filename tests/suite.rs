@@ -70,6 +70,7 @@ mod metrics;
 mod native;
 mod nightly;
 mod nights;
+mod nights_mended;
 mod originals;
 mod packed;
 mod pipeline;

@@ -43,9 +43,10 @@ pub fn compact(app: &App, call: &Call<'_>, told: &mut dyn FnMut(NightNews<'_>) -
     if let Some(begun) = nights.store.begun()? {
         nights.go_on(&begun, &inputs)?;
     }
-    let selection = nights.store.select(inputs, settings.options.shape)?;
+    let mut selection = nights.store.select(inputs, &settings.options)?;
     let observer = nights.call.observer.clone();
-    for error in &selection.unreadable {
+    for error in selection.unreadable.iter_mut() {
+        error.hint = error.hint.or(Some("the other logs are taken; the next night takes this one when it is whole"));
         observer.news(News::Failure(error));
     }
     let mut take = selection.take.clone();
@@ -90,7 +91,7 @@ pub(super) fn tonight(
     inputs: Vec<Input>,
     lines: &mut Vec<String>,
 ) -> Result<Vec<Input>> {
-    let selection = Store::look(place)?.select(inputs, settings.options.shape)?;
+    let selection = Store::look(place)?.select(inputs, &settings.options)?;
     lines.push(tell(&selection, &[]));
     lines.extend(selection.unreadable.iter().map(ToString::to_string));
     Ok(selection.take)
@@ -127,7 +128,7 @@ impl Nights<'_, '_> {
         // They go on from where they went on then, as long as they are as they were, and as of the same moment.
         let mut settings = self.call.settings.clone();
         settings.options.ages = begun.plan.options.ages;
-        let mut inputs = self.store.select(inputs, settings.options.shape)?.take;
+        let mut inputs = self.store.select(inputs, &settings.options)?.take;
         inputs.extend(self.aged(&settings.options, &inputs)?);
         for input in &mut inputs {
             input.is_dated = settings.options.ages.is_some();

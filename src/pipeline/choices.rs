@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
+
 /// What a job is for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -29,6 +31,18 @@ pub enum ConversationFormat {
     Jsonl,
     /// All tables as Arrow IPC files with columns.
     Arrow,
+}
+
+impl ConversationFormat {
+    /// Refuses to write the table `name` as JSON lines.
+    ///
+    /// # Errors
+    /// `Usage` when its columns and types would be lost.
+    pub fn check_table(self, name: &str) -> Result<()> {
+        let message = "the input is a table, and JSON lines cannot hold its columns and types; use --output RUN with \
+                       --format parquet or --format arrow";
+        if self == Self::Jsonl { Err(Error::usage(name, message)) } else { Ok(()) }
+    }
 }
 
 /// How what is written is compressed: lines in pieces of a file, columns page by page. Written `none`, `gzip`, `zstd` or

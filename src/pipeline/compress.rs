@@ -14,9 +14,8 @@ use super::commit::sources_of;
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::reading::{Named, Reading, Sources};
 use super::{
-    Commit, Context, ConversationFormat, Corpus, FORMAT_VERSION, FailedInput, InputEntry, Manifest, MaxRejects, Merge,
-    PackedInput, PartSink, PlannedInput, PlannedPart, Progress, RunPlan, Sink, Slice, SourceDigest, TableName, Tally,
-    Timer,
+    Commit, Context, Corpus, FORMAT_VERSION, FailedInput, InputEntry, Manifest, MaxRejects, Merge, PackedInput,
+    PartSink, PlannedInput, PlannedPart, Progress, RunPlan, Sink, Slice, SourceDigest, TableName, Tally, Timer,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -215,10 +214,8 @@ async fn one_part<S: Sink>(
         (table, schema) = (source.table(), source.schema());
         sources = Box::new(std::iter::once(Ok(source)));
     }
-    if table.is_some() && context.options.format == ConversationFormat::Jsonl {
-        let message = "the input is a table, and JSON lines cannot hold its columns and types; use --output RUN with \
-                       --format parquet or --format arrow";
-        return Err(Failure::Source(Error::usage(name, message)));
+    if table.is_some() {
+        context.options.format.check_table(&name).map_err(Failure::Source)?;
     }
     let most = |input: &PlannedInput| match planned.slice {
         Slice::Whole => input.bytes_to_read(),

@@ -3,15 +3,17 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufReader, Read};
+use std::path::Path;
 
 use super::{Extent, Store, full_name};
 use crate::error::{Error, Result};
 use crate::io::codec::open_codec;
 use crate::io::cuts::{HEAD_BYTES, is_lines};
+use crate::io::row_files::{MAGIC_BYTES, named_table};
 use crate::io::store::{Blob, Place};
-use crate::io::{Codec, Input, failed, hash_of};
+use crate::io::{Codec, Input, failed, hash_of, open_input, sniff_table};
 use crate::model::ShapeName;
-use crate::pipeline::{KeptLog, LogState};
+use crate::pipeline::{BatchOptions, JobOptions, KeptLog, LogState, Slice, TableOptions};
 
 const READ_BYTES: usize = 1 << 20;
 
@@ -45,8 +47,9 @@ pub enum Version {
 
 impl Store {
     /// Which of `inputs` are new, have grown or have changed. A file of the same size and mark is taken for unchanged; any other is
-    /// compared with the hashes of what the store has of it. `shape` is that of all records, where it is known.
-    pub fn select(&self, inputs: Vec<Input>, shape: Option<ShapeName>) -> Result<Selection> {
+    /// compared with the hashes of what the store has of it. A table that a job with these `options` could not open is unreadable: it
+    /// keeps no other from being taken.
+    pub fn select(&self, inputs: Vec<Input>, options: &JobOptions) -> Result<Selection> {
         let latest = self.latest();
         let mut selection = Selection::default();
         let mut seen = BTreeSet::new();
@@ -61,7 +64,14 @@ impl Store {
             }
             let before = known.map(|(run, state)| state.night.clone().unwrap_or_else(|| run.to_owned()));
             let mut extends = None;
-            let keeps = match self.version(file, known, shape) {
+            let version = self.version(file, known, options.shape).and_then(|version| {
+                let is_read_whole = matches!(&version, Some(Version::New | Version::Changed(None)));
+                if is_read_whole {
+                    check_table(&input, file, options)?;
+                }
+                Ok(version)
+            });
+            let keeps = match version {
                 Err(error) => {
                     selection.unreadable.push(error);
                     continue;
@@ -124,6 +134,24 @@ impl Store {
             (false, _) => Version::Changed(keeps),
         }))
     }
+}
+
+/// Opens an input as the job would when it is a table, or is named like one: it may be torn, as it is while somebody writes it. Of what
+/// is in a store the name must do, as elsewhere.
+fn check_table(input: &Input, file: &Place, options: &JobOptions) -> Result<()> {
+    let is_named = named_table(Path::new(&input.name)).is_some();
+    let is_table = || -> Result<bool> {
+        let blob = file.open()?;
+        let head = blob.read_range(0..blob.bytes().unwrap_or(0).min(MAGIC_BYTES as u64))?;
+        Ok(sniff_table(&head).is_some())
+    };
+    if !is_named && (file.as_local().is_none() || !is_table()?) {
+        return Ok(());
+    }
+    let batches = BatchOptions { batch_bytes: options.batch_bytes, max_record_bytes: options.max_record_bytes };
+    let tables = TableOptions { messages_column: options.messages_column.clone(), shape: options.shape };
+    open_input(input, &Slice::Whole, batches, &tables)?;
+    options.format.check_table(&input.name)
 }
 
 /// A file beside these stretches of a log.

@@ -1,0 +1,82 @@
+//! What does not end a night: logs that cannot be read yet, folders that hold none any more; what was left behind by nights that did
+//! not end, and damage of the documents of a store.
+
+use serde_json::Value;
+
+use crate::support::chats::jsonl;
+use crate::support::command::{TestCommand, condenser};
+use crate::support::dir::TestDir;
+use crate::support::nights::logs_of;
+
+const JOB: &str = "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\ncompaction.rested_after = 0\n";
+
+fn job() -> TestDir {
+    let dir = TestDir::new();
+    dir.write("job.toml", JOB);
+    dir.write("logs/a.jsonl", jsonl(8, 51));
+    dir
+}
+
+fn night(dir: &TestDir) -> TestCommand {
+    condenser(dir.root(), &["run", "job.toml"])
+}
+
+/// Conversations as a table of this format.
+fn table(dir: &TestDir, format: &str, seed: u64) -> Vec<u8> {
+    let (log, run) = (format!("made/{seed}.jsonl"), format!("made/{format}-{seed}"));
+    dir.write(&log, jsonl(6, seed));
+    condenser(dir.root(), &["compress", &log, "-o", &run, "--format", format, "-q"]).ok();
+    dir.read(&format!("{run}/conversations/part-00000.{format}"))
+}
+
+fn sources(dir: &TestDir) -> Vec<(String, String)> {
+    let text = |log: &Value, key: &str| log[key].as_str().unwrap_or_default().to_owned();
+    logs_of(dir, "store").iter().map(|log| (text(log, "run"), text(log, "source"))).collect()
+}
+
+#[test]
+fn a_table_that_is_torn_is_told_and_taken_when_it_is_whole() {
+    for (name, format) in [("b.parquet", "parquet"), ("b.arrow", "arrow"), ("b.jsonl", "parquet")] {
+        let dir = job();
+        let path = format!("logs/{name}");
+        let (first, second) = (table(&dir, format, 61), table(&dir, format, 62));
+        // Of an Arrow file without its end there are still rows.
+        let torn = |whole: &[u8]| whole[..if format == "arrow" { 60 } else { whole.len() - 30 }].to_vec();
+        // What is empty is told only where the name promises a table.
+        let states = if name == "b.jsonl" { vec![torn(&first)] } else { vec![Vec::new(), torn(&first)] };
+        for (at, state) in states.iter().enumerate() {
+            dir.write(&path, state);
+            dir.write("logs/a.jsonl", jsonl(9 + at, 51));
+            let told = night(&dir).exits(1).stderr;
+            assert!(told.contains(&path) && told.contains("fetch or write ") && told.contains("hint: "), "{told}");
+            assert_eq!(sources(&dir).len(), at + 1, "{told}");
+        }
+        dir.write(&path, &first);
+        night(&dir).ok();
+        // Torn again when the store has a state of it: that stays the last one.
+        dir.write(&path, torn(&second));
+        dir.write("logs/c.jsonl", jsonl(5, 55));
+        assert!(night(&dir).exits(1).stderr.contains(&path));
+        assert!(sources(&dir).iter().any(|(_, source)| source == "logs/c.jsonl"));
+        dir.write(&path, &second);
+        night(&dir).ok();
+        assert_eq!(sources(&dir).iter().filter(|(_, source)| *source == path).count(), 2);
+        let runs = std::fs::read_dir(dir.path("store/runs")).expect("a folder").count();
+        assert_eq!(runs, states.len() + 3, "every run is a night");
+        condenser(dir.root(), &["verify", "store"]).ok();
+    }
+}
+
+#[test]
+fn a_table_that_the_job_cannot_write_is_told_and_the_others_are_taken() {
+    let dir = job();
+    dir.write("logs/b.parquet", table(&dir, "parquet", 61));
+    dir.write("logs/c.arrow", jsonl(4, 62));
+    let told = condenser(dir.root(), &["run", "job.toml", "--set", "format=\"jsonl\""]).exits(1).stderr;
+    for says in ["logs/b.parquet: the input is a table", "logs/c.arrow: the file is named like a table"] {
+        assert!(told.contains(says), "{told}");
+    }
+    assert_eq!(sources(&dir), [("00001".to_owned(), "logs/a.jsonl".to_owned())]);
+    night(&dir).exits(1);
+    assert_eq!(sources(&dir)[1], ("00002".to_owned(), "logs/b.parquet".to_owned()));
+}
