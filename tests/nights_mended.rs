@@ -1,11 +1,11 @@
 //! What does not end a night: logs that cannot be read yet, folders that hold none any more; what was left behind by nights that did
 //! not end, and damage of the documents of a store.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::chats::jsonl;
 use crate::support::command::{TestCommand, condenser};
-use crate::support::dir::TestDir;
+use crate::support::dir::{TestDir, files};
 use crate::support::nights::logs_of;
 
 const JOB: &str = "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\ncompaction.rested_after = 0\n";
@@ -79,4 +79,47 @@ fn a_table_that_the_job_cannot_write_is_told_and_the_others_are_taken() {
     assert_eq!(sources(&dir), [("00001".to_owned(), "logs/a.jsonl".to_owned())]);
     night(&dir).exits(1);
     assert_eq!(sources(&dir)[1], ("00002".to_owned(), "logs/b.parquet".to_owned()));
+}
+
+#[test]
+fn a_store_that_has_outlived_its_logs_does_what_is_due() {
+    let dir = job();
+    let as_of = |day: usize| {
+        let set = format!("compaction.as_of=\"2031-05-{day:02}T12:00:00Z\"");
+        condenser(dir.root(), &["run", "job.toml", "--set", &set])
+    };
+    dir.write("job.toml", JOB.replace("compaction.rested_after = 0\n", ""));
+    let dated = |id: &str| {
+        let messages = crate::nights::session(12, 3);
+        json!({"id": id, "updated_at": "2031-05-06T12:00:00Z", "messages": messages}).to_string() + "\n"
+    };
+    // Without a store there is nothing to do.
+    std::fs::remove_file(dir.path("logs/a.jsonl")).expect("it was there");
+    assert!(as_of(6).exits(2).stderr.contains("logs: the folder holds no inputs"));
+    assert!(!dir.path("store/runs").exists());
+    dir.write("logs/a.jsonl", dated("a"));
+    as_of(6).ok();
+    std::fs::remove_file(dir.path("logs/a.jsonl")).expect("it was there");
+    // The folder is empty, and the conversation is at rest.
+    let told = condenser(dir.root(), &["run", "job.toml", "--dry-run"]).ok();
+    assert!(String::from_utf8_lossy(&told.stdout).contains("# no logs were found: logs: "), "{}", told.stderr);
+    let told = as_of(10).ok().stderr;
+    assert!(
+        told.contains("no logs were found: logs: ") && told.contains("1 older conversation looked at again"),
+        "{told}"
+    );
+    // The folder is gone, and the run of the last night was not finished.
+    let run = files(&dir.path("store/runs/00002"));
+    std::fs::remove_dir_all(dir.path("logs")).expect("it was there");
+    for name in ["store/nights/00002.json.zst", "store/runs/00002/manifest.json"] {
+        std::fs::remove_file(dir.path(name)).expect("it was there");
+    }
+    let told = as_of(10).ok().stderr;
+    assert!(told.contains("no logs were found: logs: ") && told.contains("00002 is complete"), "{told}");
+    assert!(run == files(&dir.path("store/runs/00002")) && !dir.path("store/runs/00003").exists());
+    // Patterns may match nothing; what else is named is taken.
+    dir.write("other/b.jsonl", dated("b"));
+    let inputs = "inputs=[\"logs/**/*.jsonl\", \"other\"]";
+    let told = condenser(dir.root(), &["run", "job.toml", "--set", inputs]).ok().stderr;
+    assert!(told.contains("no logs were found: logs/**/*.jsonl") && told.contains("1 new, "), "{told}");
 }

@@ -3,10 +3,10 @@
 
 use super::compress::{Call, into_run, prepared};
 use super::gather::figures_of_night;
-use super::inputs::refuse_inside;
+use super::inputs::{inputs_or, refuse_inside};
 use super::outcome::RunOutcome;
 use super::report::{ReportOutcome, check_report_of_job, report_of_job};
-use super::{App, inputs_of, stores_of};
+use super::{App, stores_of};
 use crate::error::{Error, Result};
 use crate::io::store::Place;
 use crate::io::{Begun, Input, Selection, Store, sweep_locks};
@@ -35,7 +35,9 @@ pub fn compact(app: &App, call: &Call<'_>, told: &mut dyn FnMut(NightNews<'_>) -
     }
     let place = call.place()?;
     check_report_of_job(call.settings, &place.join("runs").join("night"))?;
-    let inputs = inputs_of(app, &call.settings.inputs, &stores_of(call.settings), &*call.observer)?;
+    let told_of = |nothing: &str| call.observer.news(News::Warning(nothing));
+    let nothing = &mut |nothing| outlived(&place, nothing, &mut |line| told_of(&line));
+    let inputs = inputs_or(app, &call.settings.inputs, &stores_of(call.settings), &*call.observer, nothing)?;
     refuse_inside(&call.settings.inputs, &inputs, &place)?;
     let settings = &as_of_now(with_replies(call.settings, &place));
     let call = Call { settings, ..call.clone() };
@@ -58,6 +60,18 @@ pub fn compact(app: &App, call: &Call<'_>, told: &mut dyn FnMut(NightNews<'_>) -
     }
     app.wait(nights.store.index())?;
     Ok(selection.unreadable.len())
+}
+
+/// Tells that an input of a job stands for `nothing`: a store that has nights may have outlived its logs.
+///
+/// # Errors
+/// `nothing` when there is no such store.
+pub(super) fn outlived(store: &Place, nothing: Error, told: &mut dyn FnMut(String)) -> Result<()> {
+    if Store::find(store)?.is_none() {
+        return Err(nothing);
+    }
+    told(format!("no logs were found: {nothing}"));
+    Ok(())
 }
 
 /// The job with a place for replies that all nights share.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::error::{Error, Result};
-use crate::io::store::{Location, without_secrets};
+use crate::io::store::{Location, Place, without_secrets};
 use crate::io::{Codec, Input, Inputs, Listing, Run, RunWriter, expand, open_codec, sniff_table};
 use crate::pipeline::{
     Batch, BatchOptions, Corpus, JobKind, JobSettings, Model, PlannedInput, RunPlan, Silent, Size, Slice, Source,
@@ -19,6 +19,7 @@ use crate::report::numbers::counted;
 use crate::report::plain;
 use arrow::datatypes::SchemaRef;
 
+use super::compaction::{outlived, tonight};
 use super::compress::prepared;
 use super::engines::engine_of;
 use super::inputs::{originals, tables_of, told};
@@ -39,14 +40,21 @@ const FIXED_MEMORY: u64 = 128 << 20;
 /// The job as TOML, and what it would take as comments.
 pub fn dry_run(app: &App, settings: &JobSettings) -> Result<String> {
     let stores = stores_of(settings);
-    let Listing { inputs, passed_over } =
-        expand(&settings.inputs, &stores, &mut |run| originals(app, &run.location().to_string(), &stores))?;
-    let mut lines = told(&passed_over);
-    let inputs = match (&settings.target, settings.kind) {
-        (Target::Run(store), JobKind::Compaction) => {
-            super::compaction::tonight(&place(Path::new(store), &stores)?, settings, inputs, &mut lines)?
-        }
-        _ => inputs,
+    let store = match (&settings.target, settings.kind) {
+        (Target::Run(store), JobKind::Compaction) => Some(place(Path::new(store), &stores)?),
+        _ => None,
+    };
+    let mut lines = Vec::new();
+    let nothing = &mut |nothing| match &store {
+        Some(store) => outlived(store, nothing, &mut |line| lines.push(line)),
+        None => Err(nothing),
+    };
+    let originals = &mut |run: &Place| originals(app, &run.location().to_string(), &stores);
+    let Listing { inputs, passed_over } = expand(&settings.inputs, &stores, originals, nothing)?;
+    lines.extend(told(&passed_over));
+    let inputs = match &store {
+        Some(store) => tonight(store, settings, inputs, &mut lines)?,
+        None => inputs,
     };
     let stored = list(&inputs, &mut lines)?;
     let files: Vec<(Input, u64)> =

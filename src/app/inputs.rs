@@ -18,11 +18,23 @@ const MAX_PASSED_OVER: usize = 20;
 /// The inputs that `arguments` stand for. What lies among them and is not read is told, and so is a run, whose originals are
 /// restored into a folder that is removed with `app`.
 pub fn inputs_of(app: &App, arguments: &[String], stores: &Stores, observer: &dyn Observer) -> Result<Vec<Input>> {
-    let Listing { inputs, passed_over } = expand(arguments, stores, &mut |run| {
+    inputs_or(app, arguments, stores, observer, &mut Err)
+}
+
+/// The same; of an argument that stands for nothing `nothing` hears why, and its error ends the work.
+pub(super) fn inputs_or(
+    app: &App,
+    arguments: &[String],
+    stores: &Stores,
+    observer: &dyn Observer,
+    nothing: &mut dyn FnMut(Error) -> Result<()>,
+) -> Result<Vec<Input>> {
+    let mut originals = |run: &Place| {
         let name = run.location().to_string();
         observer.news(News::Note(&format!("{name} is a run: its originals are read, not what it shows")));
         originals(app, &name, stores)
-    })?;
+    };
+    let Listing { inputs, passed_over } = expand(arguments, stores, &mut originals, nothing)?;
     for line in told(&passed_over) {
         observer.news(News::Note(&line));
     }

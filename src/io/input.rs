@@ -14,6 +14,7 @@ use crate::pipeline::{AgedRow, KeptLog};
 
 const ENDINGS: [&str; 11] =
     ["jsonl", "ndjson", "json", "traj", "parquet", "pq", "parq", "arrow", "arrows", "feather", "ipc"];
+const NO_MATCH: &str = "there is no such file, and no file matches it as a pattern";
 
 /// One input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,11 +76,12 @@ impl Listing {
 /// The inputs that `arguments` stand for: files, folders (all inputs below them, by name), patterns, and `-`
 /// for stdin. The order is that of the arguments. A run stands for its originals, which `originals` brings back, and runs
 /// inside a folder are not read; the folder `conversations` of a run is a folder like others. Of what a folder or a pattern holds each file is read once, whatever links to it; pipes, sockets and
-/// devices are read only when they are named.
+/// devices are read only when they are named. Of an argument that stands for nothing `nothing` hears why; its error ends the work.
 pub fn expand(
     arguments: &[String],
     stores: &Stores,
     originals: &mut dyn FnMut(&Place) -> Result<Vec<Input>>,
+    nothing: &mut dyn FnMut(Error) -> Result<()>,
 ) -> Result<Listing> {
     let mut found = Listing::default();
     for argument in arguments {
@@ -89,7 +91,12 @@ pub fn expand(
         }
         let location = Location::parse(argument)?;
         let Some(path) = location.as_local() else {
-            found.inputs.extend(remote(&Place::new(stores, location), stores, originals)?);
+            let inputs = remote(&Place::new(stores, location), stores, originals)?;
+            if inputs.is_empty() {
+                let message = "there is no such object, and none below it or matching it that holds JSON lines";
+                nothing(Error::usage(argument, message))?;
+            }
+            found.inputs.extend(inputs);
             continue;
         };
         if is_run(path) {
@@ -97,16 +104,21 @@ pub fn expand(
         } else if path.is_dir() {
             let files = files_below(path.to_owned())?;
             if files.0.is_empty() {
-                return Err(Error::usage(
+                nothing(Error::usage(
                     argument,
                     "the folder holds no inputs (*.jsonl, *.ndjson, *.json, *.traj, also .gz or .zst; *.parquet, *.arrow)",
-                ));
+                ))?;
             }
             found.add(files);
         } else if path.exists() {
             found.inputs.push(local(argument.clone(), path.to_owned()));
         } else {
-            found.add(matches_of(&path.to_string_lossy())?);
+            let pattern = path.to_string_lossy();
+            let files = matches_of(&pattern)?;
+            if files.0.is_empty() {
+                nothing(Error::usage(&*pattern, NO_MATCH))?;
+            }
+            found.add(files);
         }
     }
     if found.inputs.iter().filter(|input| input.file.is_none()).count() > 1 {
@@ -119,7 +131,7 @@ fn local(name: String, path: PathBuf) -> Input {
     Input::new(name, Some(path.into()))
 }
 
-/// The inputs that an address stands for: an object, what a pattern matches, or what lies below a folder.
+/// The inputs that an address stands for: an object, what a pattern matches, or what lies below a folder; none where there is nothing.
 fn remote(
     place: &Place,
     stores: &Stores,
@@ -127,7 +139,6 @@ fn remote(
 ) -> Result<Vec<Input>> {
     let location = place.location();
     let input = |location: Location| Input::new(location.to_string(), Some(Place::new(stores, location)));
-    let usage = |message: &str| Err(Error::usage(location.to_string(), message));
     // What looks like a file is asked for first: who may read it may not be allowed to list.
     let is_file = |place: &Place| Ok::<_, Error>(!location.has_pattern() && place.exists()?);
     let looks_like_file = location.is_web() || location.file_name().contains('.');
@@ -135,7 +146,7 @@ fn remote(
         return Ok(vec![input(location.clone())]);
     }
     if location.is_web() {
-        return usage("there is nothing under this address");
+        return Err(Error::usage(location.to_string(), "there is nothing under this address"));
     }
     let found: Vec<Input> = if location.has_pattern() {
         place.matches()?.into_iter().map(|listed| input(listed.location)).collect()
@@ -148,9 +159,6 @@ fn remote(
     };
     if found.is_empty() && !looks_like_file && is_file(place)? {
         return Ok(vec![input(location.clone())]);
-    }
-    if found.is_empty() {
-        return usage("there is no such object, and none below it or matching it that holds JSON lines");
     }
     Ok(found)
 }
@@ -189,8 +197,7 @@ fn files_below(folder: PathBuf) -> Result<Files> {
 }
 
 fn matches_of(pattern: &str) -> Result<Files> {
-    let nothing = || Error::usage(pattern, "there is no such file, and no file matches it as a pattern");
-    Pattern::new(pattern).map_err(|error| nothing().because(error))?;
+    Pattern::new(pattern).map_err(|error| Error::usage(pattern, NO_MATCH).because(error))?;
     let components: Vec<Component<'_>> = Path::new(pattern).components().collect();
     let deep = components.iter().position(|component| component.as_os_str() == "**");
     let (mut files, passed_over) = match deep {
@@ -198,7 +205,7 @@ fn matches_of(pattern: &str) -> Result<Files> {
         None => each_once(glob(pattern)?),
     };
     files.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
-    if files.is_empty() { Err(nothing()) } else { Ok((files, passed_over)) }
+    Ok((files, passed_over))
 }
 
 /// The files that a pattern with `**` matches: walked over, since folders that link to themselves have no bottom.
