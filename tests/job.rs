@@ -66,6 +66,10 @@ fn what_does_not_go_together_is_refused() {
         (&format!("kind = \"dataset\"\n{GOOD}[dataset]\ndrop_unfit = true\n"), "needs max_tokens"),
         (&format!("kind = \"compaction\"\n{GOOD}[compaction]\nrun_name = \"a/b\"\n"), "compaction.run_name: expected"),
         (
+            &format!("kind = \"compaction\"\n{GOOD}[compaction]\nrun_name = \"merged\"\n"),
+            "compaction.run_name: a name that ends in",
+        ),
+        (
             &format!("{GOOD}[store]\nsecret_access_key = \"${{CONDENSER_TEST_UNSET}}\"\n"),
             "store.secret_access_key: the environment variable CONDENSER_TEST_UNSET is not set",
         ),

@@ -123,3 +123,26 @@ fn a_store_that_has_outlived_its_logs_does_what_is_due() {
     let told = condenser(dir.root(), &["run", "job.toml", "--set", inputs]).ok().stderr;
     assert!(told.contains("no logs were found: logs/**/*.jsonl") && told.contains("1 new, "), "{told}");
 }
+
+#[test]
+fn a_merge_that_was_stopped_is_no_night() {
+    for is_complete in [true, false] {
+        let dir = job();
+        night(&dir).ok();
+        dir.write("logs/a.jsonl", jsonl(9, 51));
+        night(&dir).ok();
+        condenser(dir.root(), &["merge", "store"]).ok();
+        std::fs::remove_file(dir.path("store/nights/00003.json.zst")).expect("it was there");
+        if !is_complete {
+            std::fs::remove_file(dir.path("store/runs/00003-merged/manifest.json")).expect("it was there");
+        }
+        let told = night(&dir).ok().stderr;
+        assert!(told.contains("00003-merged is of a merge that was stopped") && told.contains("1 unchanged"), "{told}");
+        assert!(!dir.path("store/nights/00003.json.zst").exists());
+        // The merge goes on where it was.
+        condenser(dir.root(), &["merge", "store", "--yes"]).ok();
+        let runs: Vec<String> = sources(&dir).into_iter().map(|(run, _)| run).collect();
+        assert_eq!(runs, ["00003-merged"]);
+        condenser(dir.root(), &["verify", "store"]).ok();
+    }
+}

@@ -10,7 +10,7 @@ use super::{App, stores_of};
 use crate::error::{Error, Result};
 use crate::io::store::Place;
 use crate::io::{Begun, Input, Selection, Store, sweep_locks};
-use crate::pipeline::{JobOptions, JobSettings, News, NightFigures};
+use crate::pipeline::{JobOptions, JobSettings, MERGED, News, NightFigures};
 use crate::report::numbers::counted;
 
 /// What happens in a night, as it happens.
@@ -132,6 +132,13 @@ struct Nights<'s, 'c> {
 impl Nights<'_, '_> {
     /// Continues a run that was stopped, or says why that cannot be.
     fn go_on(&mut self, begun: &Begun, inputs: &[Input]) -> Result<()> {
+        if begun.name.ends_with(MERGED) {
+            let run = self.store.run_path(&begun.name);
+            let message =
+                format!("{run} is of a merge that was stopped, and no night; `condenser merge` goes on with it");
+            self.call.observer.news(News::Note(&message));
+            return Ok(());
+        }
         if begun.is_complete {
             sweep_locks(&self.store.run_path(&begun.name))?;
             return self.enter(&begun.name);

@@ -15,10 +15,7 @@ use crate::error::{Error, Result};
 use crate::io::store::{Place, Stores};
 use crate::io::{GrowingFiles, Input, KnownLogs, LineOfStates, Run, Store, Stretches, plan_at};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{Corpus, JobArgs, JobKind, JobSettings, News, Observer, ProgressMode, RunPlan, Size};
-
-/// Stands behind the number in the name of a run that takes the place of others.
-const MERGED: &str = "merged";
+use crate::pipeline::{Corpus, JobArgs, JobKind, JobSettings, MERGED, News, Observer, ProgressMode, RunPlan, Size};
 
 /// What is merged, and how.
 #[derive(Clone)]

@@ -278,16 +278,18 @@ impl Store {
         Ok(plan_at(&path)?.map(|plan| Begun { name, plan, is_complete }))
     }
 
-    /// A name for the next run: its number, and `suffix` behind it. A directory in which nothing was begun is used
+    /// A name for the next run: its number, and `suffix` behind it. A directory of that name in which nothing was begun is used
     /// again.
     pub fn next_run(&self, suffix: Option<&str>) -> Result<String> {
-        let last = self.run_names()?.into_iter().max();
-        let number = match last {
-            Some((_, name)) if !is_begun(&self.run_path(&name))? => return Ok(name),
-            Some((number, _)) => number + 1,
-            None => 1,
+        let named = |number: u64| match suffix {
+            Some(suffix) => format!("{number:05}-{suffix}"),
+            None => format!("{number:05}"),
         };
-        Ok(suffix.map_or_else(|| format!("{number:05}"), |suffix| format!("{number:05}-{suffix}")))
+        Ok(match self.run_names()?.into_iter().max() {
+            Some((number, name)) if name == named(number) && !is_begun(&self.run_path(&name))? => name,
+            Some((number, _)) => named(number + 1),
+            None => named(1),
+        })
     }
 
     fn run_names(&self) -> Result<Vec<(u64, String)>> {

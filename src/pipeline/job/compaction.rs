@@ -9,6 +9,8 @@ use crate::pipeline::ages::parse_time;
 
 /// A conversation is at rest after so many seconds, three days: most that go on do so within one or two.
 const DEFAULT_RESTED_AFTER: TimeSpan = TimeSpan(3 * 24 * 60 * 60);
+/// Stands behind the number in the name of a run that takes the place of others.
+pub const MERGED: &str = "merged";
 
 /// Nightly compaction.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,10 +48,16 @@ impl CompactionArgs {
     pub(super) fn check(&self) -> Result<()> {
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         let is_good = |name: &String| !name.is_empty() && name.len() <= 100 && name.chars().all(fits);
-        if self.run_name.as_ref().is_none_or(is_good) {
-            return Ok(());
+        match &self.run_name {
+            Some(name) if !is_good(name) => {
+                usage("compaction.run_name", "expected letters, digits, `.`, `_` and `-`, at most 100 of them")
+            }
+            Some(name) if name.ends_with(MERGED) => usage(
+                "compaction.run_name",
+                "a name that ends in `merged` is that of a run that took the place of nights",
+            ),
+            _ => Ok(()),
         }
-        usage("compaction.run_name", "expected letters, digits, `.`, `_` and `-`, at most 100 of them")
     }
 
     /// When conversations are at rest; fills in the defaults.

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects, Originals, Policy};
 use crate::model::{EngineArgs, Floor, ShapeName, one_or_many_floors};
 
-pub use compaction::{AgeRules, CompactionArgs};
+pub use compaction::{AgeRules, CompactionArgs, MERGED};
 pub use dataset::DatasetOptions;
 pub use files::{EngineFiles, FileKind, HOW_TO_LEARN};
 pub(crate) use llm::asks_a_model;
