@@ -146,3 +146,58 @@ fn a_merge_that_was_stopped_is_no_night() {
         condenser(dir.root(), &["verify", "store"]).ok();
     }
 }
+
+#[test]
+fn a_run_that_nobody_can_finish_is_named_and_deleted_when_that_is_asked_for() {
+    let dir = job();
+    let stop = |number: usize, files: &[&str]| {
+        for name in files {
+            let name = name.replace('#', &format!("{number:05}"));
+            std::fs::remove_file(dir.path(&name)).expect("it was there");
+        }
+    };
+    const NIGHT: &str = "store/nights/#.json.zst";
+    const MANIFEST: &str = "store/runs/#/manifest.json";
+    let ls = |args: &[&str]| condenser(dir.root(), &[&["ls", "store"], args].concat()).ok().stdout;
+    let verify = || condenser(dir.root(), &["verify", "store"]).ok().stderr;
+    night(&dir).ok();
+    // The second night is stopped, and its log changes: the third takes it again.
+    dir.write("logs/b.jsonl", jsonl(5, 52));
+    night(&dir).ok();
+    stop(2, &[NIGHT, MANIFEST]);
+    let told = verify();
+    assert!(told.contains("run 00002 is not finished; the next call goes on with it"), "{told}");
+    let listed: Value = serde_json::from_slice(&ls(&["--json"])).expect("JSON");
+    assert_eq!(listed["abandoned"], json!([]));
+    condenser(dir.root(), &["merge", "store", "--yes"]).ok();
+    assert!(dir.path("store/runs/00002").exists(), "it could be gone on with");
+    dir.write("logs/b.jsonl", jsonl(6, 53));
+    assert!(night(&dir).ok().stderr.contains("00002 was not finished and cannot be"));
+    // Complete, but in no night: no command deletes it, and the next call enters it.
+    dir.write("logs/c.jsonl", jsonl(7, 54));
+    night(&dir).ok();
+    stop(4, &[NIGHT]);
+    let before = files(&dir.path("store"));
+    let listed: Value = serde_json::from_slice(&ls(&["--json"])).expect("JSON");
+    assert_eq!(listed["abandoned"], json!(["00002"]));
+    let listed = String::from_utf8(ls(&[])).expect("text");
+    assert!(listed.ends_with("1 run never finished and needed by nobody: 00002\n"), "{listed}");
+    let told = verify();
+    for says in ["run 00002 was never finished, and nothing refers to it", "run 00004 is complete, but no night has it"]
+    {
+        assert!(told.contains(says), "{told}");
+    }
+    assert!(before == files(&dir.path("store")));
+    night(&dir).ok();
+    assert_eq!(sources(&dir).last().map(|(run, _)| run.as_str()), Some("00004"));
+    let told = condenser(dir.root(), &["merge", "store"]).ok().stderr;
+    assert!(told.contains("1 run never finished and needed by nobody: 00002; --yes"), "{told}");
+    assert!(dir.path("store/runs/00002").exists());
+    let told = condenser(dir.root(), &["merge", "store", "--yes"]).ok().stderr;
+    assert!(told.contains("4 runs deleted"), "{told}");
+    let runs: Vec<String> = files(&dir.path("store/runs")).into_keys().collect();
+    assert!(runs.iter().all(|name| name.starts_with("00005-merged/")), "{runs:?}");
+    condenser(dir.root(), &["restore", "store", "-o", "back"]).ok();
+    assert!(files(&dir.path("back")).into_iter().eq(files(&dir.path("logs"))));
+    assert_eq!(verify().lines().count(), 1);
+}

@@ -165,7 +165,7 @@ impl Nights<'_, '_> {
             return self.enter(&begun.name);
         }
         self.call.observer.news(News::Note(&format!(
-            "{} was not finished and cannot be: {}; nothing refers to it, it may be removed",
+            "{} was not finished and cannot be: {}; nothing refers to it, and `condenser merge` with --yes deletes it",
             self.store.run_path(&begun.name),
             differences.join("; ")
         )));

@@ -36,7 +36,7 @@ pub fn list(app: &App, place: &Place) -> Result<ListOutcome> {
         Ok(run) => run,
         Err(error) if error.kind == ErrorKind::Usage && !place.location().is_web() => {
             let store = Store::find(place)?.ok_or(error)?;
-            return Ok(ListOutcome::Store(logs_of(&store, place)));
+            return logs_of(&store, place).map(ListOutcome::Store);
         }
         Err(error) => return Err(error),
     };
@@ -46,7 +46,7 @@ pub fn list(app: &App, place: &Place) -> Result<ListOutcome> {
 }
 
 /// The logs of a store as they are, and what its nights came to.
-fn logs_of(store: &Store, place: &Place) -> StoreListing {
+fn logs_of(store: &Store, place: &Place) -> Result<StoreListing> {
     let mut n_states: HashMap<&str, u64> = HashMap::new();
     for log in store.nights().iter().flat_map(|night| &night.logs) {
         *n_states.entry(&log.path).or_default() += 1;
@@ -59,9 +59,10 @@ fn logs_of(store: &Store, place: &Place) -> StoreListing {
         states: n_states.get(path).copied().unwrap_or(1),
         night: state.night.clone().unwrap_or_else(|| run.to_owned()),
     };
-    StoreListing::new(
+    Ok(StoreListing::new(
         place.to_string(),
         store.latest().into_iter().map(log).collect(),
         store.figures().cloned().collect(),
-    )
+        store.abandoned()?,
+    ))
 }

@@ -47,6 +47,8 @@ pub struct MergeOutcome {
     pub deleted: Vec<String>,
     /// Runs that are replaced and still there.
     pub replaced: Vec<String>,
+    /// Runs that nobody needs and nobody can finish, and that are still there.
+    pub abandoned: Vec<String>,
 }
 
 /// Nights that were merged.
@@ -80,11 +82,16 @@ pub fn merge(app: &App, settings: &MergeSettings<'_>) -> Result<MergeOutcome> {
     let mut store = app.wait(Store::open(&root))?;
     let merged = if store.nights().len() > 1 { Some(merge_nights(app, settings, &mut store)?) } else { None };
     app.wait(store.index())?;
-    let mut outcome = MergeOutcome { merged, replaced: store.replaced()?, deleted: Vec::new() };
-    if settings.is_sure && !outcome.replaced.is_empty() {
+    let (replaced, abandoned) = (store.replaced()?, store.abandoned()?);
+    let mut outcome = MergeOutcome { merged, replaced, abandoned, deleted: Vec::new() };
+    if settings.is_sure && !(outcome.replaced.is_empty() && outcome.abandoned.is_empty()) {
         // In this process, right before: what is to be deleted is needed by nobody, and what stays is whole.
-        store.check_replaced()?;
+        store.check_unneeded(&outcome.abandoned)?;
         verify_store(app, &store, settings.threads)?;
+        for name in std::mem::take(&mut outcome.abandoned) {
+            app.wait(store.delete_abandoned(&name))?;
+            outcome.deleted.push(name);
+        }
         for name in std::mem::take(&mut outcome.replaced) {
             app.wait(store.delete_replaced(&name))?;
             outcome.deleted.push(name);

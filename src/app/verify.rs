@@ -4,12 +4,12 @@ use std::io::{BufReader, Read};
 
 use super::App;
 use crate::error::{Error, Result};
-use crate::io::{Input, Run, Store, Stretches, open_codec, open_input};
+use crate::io::{Input, LeftRun, Run, Store, Stretches, open_codec, open_input};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Against, BatchOptions, TableOptions, verify_end, verify_part};
 
 /// What was found to be as it was written.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct VerifyOutcome {
     /// Parts.
     pub n_parts: usize,
@@ -17,6 +17,8 @@ pub struct VerifyOutcome {
     pub n_records: u64,
     /// Bytes of the originals; `None` for a run that holds figures only.
     pub bytes: Option<u64>,
+    /// Of a store, the runs that no night has.
+    pub left: Vec<LeftRun>,
 }
 
 /// Verifies `run` on `threads` workers, 0 for one per core, and compares it with the inputs `against`, which stand in the
@@ -36,10 +38,10 @@ pub fn verify(app: &App, run: &Run, against: &[Input], threads: usize) -> Result
     let n_parts = run.commits.len();
     if run.manifest.options.measure_only {
         let n_records = run.commits.iter().map(|commit| commit.records).sum();
-        return Ok(VerifyOutcome { n_parts, n_records, bytes: None });
+        return Ok(VerifyOutcome { n_parts, n_records, bytes: None, left: Vec::new() });
     }
     let (n_records, bytes) = records(app, run, against, &bridge)?;
-    Ok(VerifyOutcome { n_parts, n_records, bytes: Some(bytes) })
+    Ok(VerifyOutcome { n_parts, n_records, bytes: Some(bytes), left: Vec::new() })
 }
 
 /// Verifies every run of `store` on `threads` workers, 0 for one per core, and holds what its nights say against them.
@@ -47,7 +49,7 @@ pub fn verify(app: &App, run: &Run, against: &[Input], threads: usize) -> Result
 /// # Errors
 /// `Verification` for the first thing that is not as it was written.
 pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOutcome> {
-    let mut sum = VerifyOutcome { n_parts: 0, n_records: 0, bytes: Some(0) };
+    let mut sum = VerifyOutcome { n_parts: 0, n_records: 0, bytes: Some(0), left: store.left()? };
     let mut cut = Stretches::default();
     for night in store.nights() {
         let run = store.open_run(&night.run)?;
@@ -58,7 +60,7 @@ pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOu
             let cuts: Vec<_> = extents.into_iter().filter(|extent| extent.is_cut).collect();
             cut.add(store, &cuts, 0)?;
         }
-        let VerifyOutcome { n_parts, n_records, bytes } = verify(app, &run, &[], threads)?;
+        let VerifyOutcome { n_parts, n_records, bytes, .. } = verify(app, &run, &[], threads)?;
         sum.n_parts += n_parts;
         sum.n_records += n_records;
         sum.bytes = sum.bytes.zip(bytes).map(|(sum, bytes)| sum + bytes);

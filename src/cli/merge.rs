@@ -45,5 +45,9 @@ pub(crate) fn run(app: &App, args: &MergeArgs) -> Result<Ending> {
         let runs = counted(outcome.replaced.len() as u64, "run");
         message::note(&format!("{runs} replaced and still there; --yes deletes them"));
     }
+    if !outcome.abandoned.is_empty() {
+        let (runs, names) = (counted(outcome.abandoned.len() as u64, "run"), outcome.abandoned.join(", "));
+        message::note(&format!("{runs} never finished and needed by nobody: {names}; --yes deletes them"));
+    }
     Ok(Ending::Clean)
 }

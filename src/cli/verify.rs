@@ -29,6 +29,7 @@ pub(crate) fn run(app: &App, args: &VerifyArgs) -> Result<Ending> {
             None => format!("{parts}, {records}: the figures are as they were written; a report holds no originals"),
             Some(bytes) => format!("{parts}, {records}, {}: everything is as it was written", counted(bytes, "byte")),
         });
+        outcome.left.iter().for_each(|left| message::note(&left.to_string()));
     }
     Ok(Ending::Clean)
 }

@@ -25,6 +25,8 @@ pub struct StoreListing {
     pub logs: Vec<LogFacts>,
     /// What its nights came to, in order.
     pub nights: Vec<NightFigures>,
+    /// Runs that were never finished and that nobody needs; `condenser merge` with `--yes` deletes them.
+    pub abandoned: Vec<String>,
     /// Bytes of all logs as stored.
     pub bytes_stored: u64,
     /// Bytes of the files of all runs that are needed.
@@ -53,14 +55,14 @@ pub struct LogFacts {
 
 impl StoreListing {
     /// The listing of the store that is called `store`.
-    pub fn new(store: String, logs: Vec<LogFacts>, nights: Vec<NightFigures>) -> Self {
+    pub fn new(store: String, logs: Vec<LogFacts>, nights: Vec<NightFigures>, abandoned: Vec<String>) -> Self {
         let bytes_stored = logs.iter().map(|log| log.bytes_stored).sum();
         // What was merged is no longer needed.
         let first = nights.iter().rposition(|night| night.is_merge).unwrap_or(0);
         let bytes_written = nights.iter().skip(first).map(|night| night.bytes_stored).sum();
         let bytes_ratio = quotient(bytes_stored, bytes_written);
         let store_listing_version = STORE_LISTING_VERSION;
-        Self { store_listing_version, store, logs, nights, bytes_stored, bytes_written, bytes_ratio }
+        Self { store_listing_version, store, logs, nights, abandoned, bytes_stored, bytes_written, bytes_ratio }
     }
 
     /// A line for each log, and the sums. Within `columns` names lose their beginning.
@@ -86,7 +88,13 @@ impl StoreListing {
             format!("{} stored", bytes(self.bytes_written)),
             format!("ratio {}", ratio(self.bytes_ratio)),
         ];
-        out + &sums.join(", ") + "\n"
+        out.push_str(&(sums.join(", ") + "\n"));
+        if !self.abandoned.is_empty() {
+            let runs = counted(self.abandoned.len() as u64, "run");
+            let names = self.abandoned.join(", ");
+            out.push_str(&format!("{runs} never finished and needed by nobody: {}\n", line(&names)));
+        }
+        out
     }
 }
 

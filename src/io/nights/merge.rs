@@ -167,39 +167,43 @@ impl Store {
         if !self.replaced.iter().any(|replaced| replaced == name) || self.nights.iter().any(|night| night.run == name) {
             return needed("no other run has taken the place of this one; it stays");
         }
+        self.delete_run(name).await?;
+        self.open_document(name).delete().await?;
+        self.root.join(&format!("{NIGHTS}/{:05}.json.zst", number_of(name).unwrap_or_default())).delete().await
+    }
+
+    /// Deletes the directory of a run, and its blobs.
+    pub(super) async fn delete_run(&self, name: &str) -> Result<()> {
         if let Some(lock) = &self.lock {
             lock.check()?;
         }
-        let (run, document) =
-            (self.run_path(name), format!("{NIGHTS}/{:05}.json.zst", number_of(name).unwrap_or_default()));
+        self.delete_blobs(name).await?;
+        let run = self.run_path(name);
         // Its manifest last of the run: a run without one is told from a whole one.
         let names = tokio::task::block_in_place(|| run.names())?;
         let (last, first): (Vec<String>, Vec<String>) = names.into_keys().partition(|name| name == super::MANIFEST);
         for file in first.into_iter().chain(last) {
             run.join(&file).delete().await?;
         }
-        if let Some(path) = run.as_local() {
-            std::fs::remove_dir_all(path).or_else(|error| {
-                let is_gone = error.kind() == io::ErrorKind::NotFound;
-                if is_gone { Ok(()) } else { Err(failed(run.to_string(), "cannot be deleted", error)) }
-            })?;
-        }
-        self.delete_blobs(name).await?;
-        self.open_document(name).delete().await?;
-        self.root.join(&document).delete().await
+        let Some(path) = run.as_local() else { return Ok(()) };
+        std::fs::remove_dir_all(path).or_else(|error| {
+            let is_gone = error.kind() == io::ErrorKind::NotFound;
+            if is_gone { Ok(()) } else { Err(failed(run.to_string(), "cannot be deleted", error)) }
+        })
     }
 
-    /// Refuses to take a run for replaced that a night still goes on from.
+    /// Refuses to take a run for replaced, or for one of `abandoned`, that a night still goes on from.
     ///
     /// # Errors
     /// `Verification` when one does.
-    pub fn check_replaced(&self) -> Result<()> {
+    pub fn check_unneeded(&self, abandoned: &[String]) -> Result<()> {
         for night in &self.nights {
             let run = self.open_run(&night.run)?;
             let rests_on = run.commits.iter().flat_map(|commit| &commit.rests_on);
             let number = |name: &str| run_of_blobs(name).or_else(|| number_of(name));
-            let is_replaced = |name: &&String| self.replaced.iter().any(|replaced| number(replaced) == number(name));
-            if let Some(name) = rests_on.into_iter().find(is_replaced) {
+            let mut deleted = self.replaced.iter().chain(abandoned).filter_map(|name| number_of(name));
+            let is_deleted = |name: &&String| deleted.any(|deleted| number(name) == Some(deleted));
+            if let Some(name) = rests_on.into_iter().find(is_deleted) {
                 let message = format!("conversations of this run go on from {name}, which is to be deleted");
                 return Err(Error::verification(run.place().to_string(), message));
             }

@@ -7,6 +7,7 @@ mod corpus;
 mod find;
 mod index;
 mod known;
+mod left;
 mod looks_again;
 mod merge;
 mod older;
@@ -29,6 +30,7 @@ use crate::pipeline::{LogState, Night, NightFigures, OpenLog, RunPlan, STORE_VER
 pub use corpus::NightInputs;
 pub use find::RunOrStore;
 pub use known::KnownLogs;
+pub use left::{Fate, LeftRun};
 pub use merge::LineOfStates;
 pub use read::Stretches;
 pub use select::{Beside, Selection, Version};

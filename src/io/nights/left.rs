@@ -1,0 +1,102 @@
+//! Runs of a store that no night has: those that the next call goes on with or enters, and those that nothing needs and nobody can
+//! finish. Knows names; refuses to know what runs hold.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::Store;
+use crate::error::{Error, Result};
+use crate::io::run_documents::MANIFEST;
+use crate::pipeline::Night;
+
+/// A run that no night has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftRun {
+    /// Its name.
+    pub name: String,
+    /// What is to become of it.
+    pub fate: Fate,
+}
+
+/// What is to become of a run that no night has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is the last one and not finished: the next call goes on with it, if it can.
+    GoesOn,
+    /// It is the last one and complete: the next call enters it.
+    IsEntered,
+    /// It is not finished, and another one came behind it: nobody needs it.
+    Abandoned,
+    /// Another one came behind it; but it is complete, or a night needs it.
+    Stays,
+}
+
+impl fmt::Display for LeftRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let says = match self.fate {
+            Fate::GoesOn => "is not finished; the next call goes on with it, if logs and options are as they were",
+            Fate::IsEntered => "is complete, but no night has it; the next call enters it",
+            Fate::Abandoned => "was never finished, and nothing refers to it; `condenser merge` with --yes deletes it",
+            Fate::Stays => {
+                "stands in no night, and no call enters it: a document in nights/ was deleted, or a merge was stopped"
+            }
+        };
+        write!(f, "run {} {says}", self.name)
+    }
+}
+
+impl Store {
+    /// The runs that no night has, by name, but for those of which another one has taken the place.
+    pub fn left(&self) -> Result<Vec<LeftRun>> {
+        let mut names: Vec<(u64, String)> = self.run_names()?;
+        names.sort();
+        let last = names.last().map(|(_, name)| name.clone());
+        let needed: BTreeSet<&str> = self.nights.iter().flat_map(named_by).collect();
+        let mut left = Vec::new();
+        for (_, name) in names {
+            if self.replaced.contains(&name) || self.nights.iter().any(|night| night.run == name) {
+                continue;
+            }
+            let is_complete = self.run_path(&name).join(MANIFEST).exists()?;
+            let fate = match () {
+                () if last.as_ref() == Some(&name) => {
+                    if is_complete {
+                        Fate::IsEntered
+                    } else {
+                        Fate::GoesOn
+                    }
+                }
+                () if is_complete || needed.contains(&*name) => Fate::Stays,
+                () => Fate::Abandoned,
+            };
+            left.push(LeftRun { name, fate });
+        }
+        Ok(left)
+    }
+
+    /// The runs that nobody needs and nobody can finish.
+    pub fn abandoned(&self) -> Result<Vec<String>> {
+        let left = self.left()?.into_iter().filter(|left| left.fate == Fate::Abandoned);
+        Ok(left.map(|left| left.name).collect())
+    }
+
+    /// Deletes a run that nobody needs and nobody can finish.
+    ///
+    /// # Errors
+    /// `Verification` when it is none.
+    pub async fn delete_abandoned(&self, name: &str) -> Result<()> {
+        let abandoned = tokio::task::block_in_place(|| self.abandoned())?;
+        if !abandoned.iter().any(|abandoned| abandoned == name) {
+            let message = "the run may still be needed; it stays";
+            return Err(Error::verification(self.run_path(name).to_string(), message));
+        }
+        self.delete_run(name).await
+    }
+}
+
+/// The runs that the document of a night names.
+fn named_by(night: &Night) -> impl Iterator<Item = &str> {
+    let kept = night.logs.iter().filter_map(|log| log.keeps.as_ref()).map(|kept| &*kept.run);
+    let states = night.logs.iter().flat_map(|log| [&log.night, &log.extends]).flatten().map(String::as_str);
+    kept.chain(states).chain(night.names())
+}
