@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::chats::jsonl;
 use crate::support::command::{TestCommand, condenser};
 use crate::support::dir::{TestDir, files};
-use crate::support::nights::logs_of;
+use crate::support::nights::{change_night, logs_of};
 
 const JOB: &str = "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\ncompaction.rested_after = 0\n";
 
@@ -200,4 +200,74 @@ fn a_run_that_nobody_can_finish_is_named_and_deleted_when_that_is_asked_for() {
     condenser(dir.root(), &["restore", "store", "-o", "back"]).ok();
     assert!(files(&dir.path("back")).into_iter().eq(files(&dir.path("logs"))));
     assert_eq!(verify().lines().count(), 1);
+}
+
+#[test]
+fn a_night_says_which_of_its_conversations_were_not_at_rest() {
+    let dir = job();
+    dir.write("job.toml", JOB.replace("rested_after = 0", "as_of = \"2031-05-06T13:00:00Z\""));
+    let dated = |id: &str, day: usize| {
+        let messages = crate::nights::session(4, day);
+        json!({"id": id, "updated_at": format!("2031-05-{day:02}T12:00:00Z"), "messages": messages}).to_string() + "\n"
+    };
+    dir.write("logs/a.jsonl", dated("a", 6));
+    night(&dir).ok();
+    dir.write("logs/b.jsonl", dated("b", 6));
+    night(&dir).ok();
+    let whole = files(&dir.path("store"));
+    let names = ["open/00001.json.zst", "open/00002.json.zst"];
+    // Gone, or another night's.
+    for (name, other) in [(names[0], names[1]), (names[1], names[0])] {
+        let path = format!("store/{name}");
+        std::fs::remove_file(dir.path(&path)).expect("it was there");
+        assert!(condenser(dir.root(), &["verify", "store"]).exits(4).stderr.contains(name));
+        dir.write(&path, &whole[other]);
+        assert!(condenser(dir.root(), &["verify", "store"]).exits(4).stderr.contains(name));
+        dir.write(&path, &whole[name]);
+    }
+    condenser(dir.root(), &["verify", "store"]).ok();
+    // Without it no night knows what is due; a merge finds it out.
+    std::fs::remove_file(dir.path("store/open/00002.json.zst")).expect("it was there");
+    let as_of = ["run", "job.toml", "--set", "compaction.as_of=\"2031-05-12T12:00:00Z\""];
+    let told = condenser(dir.root(), &as_of).exits(4).stderr;
+    assert!(told.contains(names[1]) && told.contains("hint: `condenser merge`"), "{told}");
+    condenser(dir.root(), &["merge", "store", "--yes"]).ok();
+    condenser(dir.root(), &["verify", "store"]).ok();
+    assert!(dir.path("store/open/00003.json.zst").exists());
+    assert!(condenser(dir.root(), &as_of).ok().stderr.contains("2 older conversations looked at again"));
+    // Nights of before do not say it.
+    change_night(&dir, "store/nights/00003.json.zst", |night| {
+        night.as_object_mut().expect("an object").remove("open_blake3").expect("it was there");
+    });
+    condenser(dir.root(), &["verify", "store"]).ok();
+}
+
+#[test]
+fn a_run_of_a_night_that_is_not_whole_is_damaged() {
+    let dir = job();
+    night(&dir).ok();
+    dir.write("logs/a.jsonl", jsonl(9, 51));
+    night(&dir).ok();
+    let id: Value = serde_json::from_str(jsonl(1, 51).lines().next().expect("a line")).expect("JSON");
+    let id = id["id"].as_str().expect("text");
+    let manifest = "store/runs/00001/manifest.json";
+    let commands = [
+        &["verify", "store"][..],
+        &["restore", "store", "-o", "back"],
+        &["report", "store"],
+        &["merge", "store"],
+        &["expire", "store", "--older-than", "0d"],
+        &["get", "store", id],
+    ];
+    let check = || {
+        std::fs::remove_dir_all(dir.path("store/index")).unwrap_or_default();
+        for args in commands {
+            let told = condenser(dir.root(), args).exits(4).stderr;
+            assert!(told.contains("runs/00001/manifest.json: the file is missing"), "{args:?}: {told}");
+        }
+    };
+    std::fs::remove_file(dir.path(manifest)).expect("it was there");
+    check();
+    std::fs::remove_dir_all(dir.path("store/runs/00001")).expect("it was there");
+    check();
 }

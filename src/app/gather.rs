@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::io::store::Place;
-use crate::io::{Run, Store};
+use crate::io::{Run, Store, of_night};
 use crate::model::{EngineOptions, changes as differences, changes_label};
 use crate::pipeline::sketch::{DecisionTally, Sketch, ratio};
 use crate::pipeline::{Commit, JobOptions, Merge, NightFigures};
@@ -39,7 +39,12 @@ pub(super) fn gather(place: &Place, from: From, check: &dyn Fn() -> Result<()>) 
     if runs.is_empty() {
         return Err(Error::usage(place.to_string(), "the store holds no run yet"));
     }
-    runs.iter().map(|run| gather_run(run, from, check)).collect()
+    runs.iter().map(|run| gather_night(run, from, check)).collect()
+}
+
+/// Reads the run of a night.
+fn gather_night(place: &Place, from: From, check: &dyn Fn() -> Result<()>) -> Result<Gathered> {
+    gather_run(place, from, check).map_err(|error| of_night(place, error))
 }
 
 /// Reads one run.
@@ -88,7 +93,7 @@ pub(super) fn figures_of_night(
         ..NightFigures::default()
     };
     let Some(before) = before else { return Ok(figures) };
-    let before = gather_run(before, From::Sketches, check)?;
+    let before = gather_night(before, From::Sketches, check)?;
     let drift = DriftDocument::new(vec![(before.facts, before.sketch)], vec![(facts, sketch)]);
     let apart = drift.figures.iter().filter(|figure| figure.class.is_none()).filter_map(|figure| figure.psi);
     let most = apart.map(|psi| psi.value).filter(|value| value.is_finite()).reduce(f64::max);

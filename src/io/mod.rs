@@ -63,7 +63,7 @@ pub use open::{Inputs, open_input};
 pub use restored_names::{restored_name, restored_names};
 pub use retry::Rejects;
 pub use row_files::{restored_table_name, sniff_table};
-pub use run_documents::plan_at;
+pub use run_documents::{of_night, plan_at};
 pub use run_find::{Behind, DecisionRow, FoundConversation, Shown, ShownMessage};
 pub use run_lock::{Waits, sweep_locks};
 pub use run_reader::Run;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::run_names::open_commit;
 use super::store::Place;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Commit, Manifest, RunPlan, TableFile, commit_path, open_sealed};
 
 /// The plan, written first.
@@ -150,6 +150,13 @@ pub(crate) fn read(place: &Place) -> Result<Vec<u8>> {
 /// A file that the run promises is not there.
 pub(crate) fn missing(place: &str) -> Error {
     Error::verification(place, "the file is missing")
+}
+
+/// An `error` of the run at `root`, which a night has: it was complete, so that it is damaged when its manifest is missing.
+pub fn of_night(root: &Place, error: Error) -> Error {
+    let manifest = root.join(MANIFEST);
+    let may_lack_it = matches!(error.kind, ErrorKind::Unfinished | ErrorKind::Usage);
+    if may_lack_it && matches!(manifest.exists(), Ok(false)) { missing(&manifest.to_string()) } else { error }
 }
 
 /// A part, for messages.

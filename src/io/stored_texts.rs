@@ -9,7 +9,7 @@ use super::Run;
 use super::blob_files::{gather_blobs, run_of_blobs};
 use super::gathered::Gathered;
 use super::parquet_table::WantedRows;
-use super::run_documents::place_of;
+use super::run_documents::{of_night, place_of};
 use super::store::Place;
 use crate::error::{Error, Result};
 use crate::pipeline::bridge::Bridge;
@@ -69,10 +69,12 @@ fn gather(
             }
             continue;
         }
-        let run = Run::open_seeing(runs.join(name), &mut |commit| {
+        let place = runs.join(name);
+        let run = Run::open_seeing(place.clone(), &mut |commit| {
             commit.sketch = None;
             Ok(())
-        })?;
+        });
+        let run = run.map_err(|error| of_night(&place, error))?;
         for (part, mut wanted) in parts {
             let lacking = || {
                 let message = format!("the run does not hold record {part}/{}", wanted.first().copied().unwrap_or(0));

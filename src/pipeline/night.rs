@@ -30,6 +30,9 @@ pub struct Night {
     /// What nights came to: its own run, behind those of which it took the place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<NightFigures>,
+    /// BLAKE3 of the document of the conversations that were not at rest, as stored, in hex; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_blake3: Option<String>,
 }
 
 /// A file of texts.

@@ -29,10 +29,18 @@ impl Store {
     /// The same after the night with this run.
     ///
     /// # Errors
-    /// `Verification` when the document was changed.
+    /// `Verification` when the document is not the one that the night says.
     pub fn open_of(&self, run: &str) -> Result<Vec<OpenLog>> {
         let document = self.open_document(run);
-        let Some(bytes) = document.read_all()? else { return Ok(Vec::new()) };
+        let night = self.nights.iter().find(|night| night.run == run);
+        let promised = night.and_then(|night| night.open_blake3.as_deref());
+        let bytes = document.read_all()?;
+        // Nights of before say nothing of it.
+        if promised.is_some() && bytes.as_ref().map(|bytes| blake3::hash(bytes).to_hex()).as_deref() != promised {
+            let message = "the conversations that were not at rest are missing, or are not those that the night says";
+            return Err(Error::verification(document.to_string(), message).hinting("`condenser merge` makes it anew"));
+        }
+        let Some(bytes) = bytes else { return Ok(Vec::new()) };
         let open: OpenConversations = open_sealed(&bytes, &document.to_string())?;
         if open.run != run {
             return Err(Error::verification(document.to_string(), "this is of another night"));

@@ -13,7 +13,7 @@ use super::{Extent, Store, full_name};
 use crate::error::{Error, Result};
 use crate::io::run_documents::place_of;
 use crate::io::store::Place;
-use crate::io::{Inputs, Run, StoredTexts};
+use crate::io::{Inputs, Run, StoredTexts, of_night};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{AgedRow, Borders, Commit, Corpus, EarlierNights, PlannedInput, Slice, Source, StoredRow};
 
@@ -98,7 +98,11 @@ impl Corpus for NightInputs {
         for ((name, part), wanted) in by_part {
             let run = match &mut open {
                 Some((is, run)) if *is == name => run,
-                open => &mut open.insert((name, Run::open(self.runs.join(name))?)).1,
+                open => {
+                    let place = self.runs.join(name);
+                    let run = Run::open(place.clone()).map_err(|error| of_night(&place, error))?;
+                    &mut open.insert((name, run)).1
+                }
             };
             let lacking = || Error::verification(run.place().to_string(), format!("the run has no part {part}"));
             let commit = run.commits.iter().find(|commit| commit.part == part).ok_or_else(lacking)?;

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::error::{Error, Result};
-use crate::io::Run;
 use crate::io::run_documents::place_of;
 use crate::io::store::Place;
+use crate::io::{Run, of_night};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{AgedRow, Batch, KnownRecord, LineBatch, LineRole, RecordLine, Restorer, Source, SourceDigest};
 
@@ -51,7 +51,8 @@ impl LooksAgain {
         loop {
             let Some((restorer, wanted, place)) = &mut self.open else {
                 let Some(((run, part), wanted)) = self.left.pop_front() else { return Ok(Vec::new()) };
-                let run = Run::open(self.runs.join(&run))?;
+                let place = self.runs.join(&run);
+                let run = Run::open(place.clone()).map_err(|error| of_night(&place, error))?;
                 let commit = super::read::commit_of(&run, part)?;
                 run.check_files(commit)?;
                 let restorer = run.restorer(commit, &self.bridge, true)?;

@@ -67,7 +67,7 @@ impl Store {
         let paths: BTreeSet<&str> = night.logs.iter().map(|log| log.path.as_str()).collect();
         let own = NightFigures { is_merge: true, logs: paths.len() as u64, bytes_stored, ..figures };
         night.figures = self.figures().filter(|night| !night.is_merge).cloned().chain([own]).collect();
-        self.publish(name, &night, open).await?;
+        self.publish(name, &mut night, open).await?;
         // The nights that it takes the place of are none any more.
         *self = Self { lock: self.lock.take(), ..tokio::task::block_in_place(|| Self::look(&self.root))? };
         Ok(())
@@ -129,8 +129,8 @@ impl Store {
         Ok((night, open))
     }
 
-    /// Writes down a night, once.
-    pub(super) async fn publish(&self, name: &str, night: &Night, open: Vec<OpenLog>) -> Result<()> {
+    /// Writes down a night, once, and before it the conversations that are not at rest.
+    pub(super) async fn publish(&self, name: &str, night: &mut Night, open: Vec<OpenLog>) -> Result<()> {
         if let Some(lock) = &self.lock {
             lock.check()?;
         }
@@ -138,7 +138,9 @@ impl Store {
         let document = self.root.join(&format!("{NIGHTS}/{number:05}.json.zst"));
         if !open.is_empty() {
             let open = OpenConversations { run: name.to_owned(), logs: open };
-            self.open_document(name).write_atomic(&seal_packed(&open)?).await?;
+            let bytes = seal_packed(&open)?;
+            self.open_document(name).write_atomic(&bytes).await?;
+            night.open_blake3 = Some(blake3::hash(&bytes).to_hex().to_string());
         }
         if document.put_if_absent(&seal_packed(night)?).await? {
             return Ok(());

@@ -312,8 +312,8 @@ impl Store {
     pub async fn enter(&mut self, name: &str, stores: &Stores, figures: NightFigures) -> Result<Vec<String>> {
         let (night, open, left_out) = tokio::task::block_in_place(|| self.night_of(name, stores))?;
         let logs = night.logs.len() as u64;
-        let night = Night { figures: vec![NightFigures { logs, ..figures }], ..night };
-        self.publish(name, &night, open).await?;
+        let mut night = Night { figures: vec![NightFigures { logs, ..figures }], ..night };
+        self.publish(name, &mut night, open).await?;
         for (log, state) in night.logs.iter().enumerate() {
             self.states.entry(state.path.clone()).or_default().push((self.nights.len(), log));
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::{Extent, Store};
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::Run;
+use crate::io::{Run, of_night};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Commit, Night, ReadInput, verify_inputs};
 
@@ -44,11 +44,16 @@ impl Stretches {
 
 impl Store {
     /// Opens the run of a night, without the sketches of its commits.
+    ///
+    /// # Errors
+    /// As [`Run::open`], but `Verification` when its manifest is missing.
     pub fn open_run(&self, name: &str) -> Result<Run> {
-        let mut run = Run::open_seeing(self.run_path(name), &mut |commit| {
+        let place = self.run_path(name);
+        let run = Run::open_seeing(place.clone(), &mut |commit| {
             commit.sketch = None;
             Ok(())
-        })?;
+        });
+        let mut run = run.map_err(|error| of_night(&place, error))?;
         run.gathered = self.gathered.clone();
         Ok(run)
     }
