@@ -149,6 +149,7 @@ fn a_merge_that_was_stopped_is_no_night() {
 
 #[test]
 fn a_run_that_nobody_can_finish_is_named_and_deleted_when_that_is_asked_for() {
+    let (night_document, manifest) = ("store/nights/#.json.zst", "store/runs/#/manifest.json");
     let dir = job();
     let stop = |number: usize, files: &[&str]| {
         for name in files {
@@ -156,15 +157,13 @@ fn a_run_that_nobody_can_finish_is_named_and_deleted_when_that_is_asked_for() {
             std::fs::remove_file(dir.path(&name)).expect("it was there");
         }
     };
-    const NIGHT: &str = "store/nights/#.json.zst";
-    const MANIFEST: &str = "store/runs/#/manifest.json";
     let ls = |args: &[&str]| condenser(dir.root(), &[&["ls", "store"], args].concat()).ok().stdout;
     let verify = || condenser(dir.root(), &["verify", "store"]).ok().stderr;
     night(&dir).ok();
     // The second night is stopped, and its log changes: the third takes it again.
     dir.write("logs/b.jsonl", jsonl(5, 52));
     night(&dir).ok();
-    stop(2, &[NIGHT, MANIFEST]);
+    stop(2, &[night_document, manifest]);
     let told = verify();
     assert!(told.contains("run 00002 is not finished; the next call goes on with it"), "{told}");
     let listed: Value = serde_json::from_slice(&ls(&["--json"])).expect("JSON");
@@ -176,7 +175,7 @@ fn a_run_that_nobody_can_finish_is_named_and_deleted_when_that_is_asked_for() {
     // Complete, but in no night: no command deletes it, and the next call enters it.
     dir.write("logs/c.jsonl", jsonl(7, 54));
     night(&dir).ok();
-    stop(4, &[NIGHT]);
+    stop(4, &[night_document]);
     let before = files(&dir.path("store"));
     let listed: Value = serde_json::from_slice(&ls(&["--json"])).expect("JSON");
     assert_eq!(listed["abandoned"], json!(["00002"]));

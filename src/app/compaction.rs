@@ -47,7 +47,7 @@ pub fn compact(app: &App, call: &Call<'_>, told: &mut dyn FnMut(NightNews<'_>) -
     }
     let mut selection = nights.store.select(inputs, &settings.options)?;
     let observer = nights.call.observer.clone();
-    for error in selection.unreadable.iter_mut() {
+    for error in &mut selection.unreadable {
         error.hint = error.hint.or(Some("the other logs are taken; the next night takes this one when it is whole"));
         observer.news(News::Failure(error));
     }
