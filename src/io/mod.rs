@@ -56,7 +56,7 @@ pub use growing::GrowingFiles;
 pub use input::{Input, Listing, expand};
 pub use lines::LineSource;
 pub use nights::{
-    Begun, Beside, Extent, Fate, KnownLogs, LeftRun, LineOfStates, NightInputs, RunOrStore, Selection, Store,
+    Begun, Beside, Extent, KnownLogs, LeftRun, LineOfStates, NightInputs, RunFate, RunOrStore, Selection, Store,
     Stretches, Version,
 };
 pub use open::{Inputs, open_input};

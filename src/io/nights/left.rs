@@ -15,12 +15,12 @@ pub struct LeftRun {
     /// Its name.
     pub name: String,
     /// What is to become of it.
-    pub fate: Fate,
+    pub fate: RunFate,
 }
 
 /// What is to become of a run that no night has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum RunFate {
     /// It is the last one and not finished: the next call goes on with it, if it can.
     GoesOn,
     /// It is the last one and complete: the next call enters it.
@@ -34,10 +34,12 @@ pub enum Fate {
 impl fmt::Display for LeftRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let says = match self.fate {
-            Fate::GoesOn => "is not finished; the next call goes on with it, if logs and options are as they were",
-            Fate::IsEntered => "is complete, but no night has it; the next call enters it",
-            Fate::Abandoned => "was never finished, and nothing refers to it; `condenser merge` with --yes deletes it",
-            Fate::Stays => {
+            RunFate::GoesOn => "is not finished; the next call goes on with it, if logs and options are as they were",
+            RunFate::IsEntered => "is complete, but no night has it; the next call enters it",
+            RunFate::Abandoned => {
+                "was never finished, and nothing refers to it; `condenser merge` with --yes deletes it"
+            }
+            RunFate::Stays => {
                 "stands in no night, and no call enters it: a document in nights/ was deleted, or a merge was stopped"
             }
         };
@@ -58,16 +60,12 @@ impl Store {
                 continue;
             }
             let is_complete = self.run_path(&name).join(MANIFEST).exists()?;
-            let fate = match () {
-                () if last.as_ref() == Some(&name) => {
-                    if is_complete {
-                        Fate::IsEntered
-                    } else {
-                        Fate::GoesOn
-                    }
-                }
-                () if is_complete || needed.contains(&*name) => Fate::Stays,
-                () => Fate::Abandoned,
+            let is_last = last.as_ref() == Some(&name);
+            let fate = match (is_last, is_complete) {
+                (true, true) => RunFate::IsEntered,
+                (true, false) => RunFate::GoesOn,
+                (false, false) if !needed.contains(&*name) => RunFate::Abandoned,
+                (false, _) => RunFate::Stays,
             };
             left.push(LeftRun { name, fate });
         }
@@ -76,7 +74,7 @@ impl Store {
 
     /// The runs that nobody needs and nobody can finish.
     pub fn abandoned(&self) -> Result<Vec<String>> {
-        let left = self.left()?.into_iter().filter(|left| left.fate == Fate::Abandoned);
+        let left = self.left()?.into_iter().filter(|left| left.fate == RunFate::Abandoned);
         Ok(left.map(|left| left.name).collect())
     }
 

@@ -30,7 +30,7 @@ use crate::pipeline::{LogState, Night, NightFigures, OpenLog, RunPlan, STORE_VER
 pub use corpus::NightInputs;
 pub use find::RunOrStore;
 pub use known::KnownLogs;
-pub use left::{Fate, LeftRun};
+pub use left::{LeftRun, RunFate};
 pub use merge::LineOfStates;
 pub use read::Stretches;
 pub use select::{Beside, Selection, Version};
