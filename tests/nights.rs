@@ -343,7 +343,7 @@ fn many_nights_become_one_run_that_gives_back_what_they_gave() {
             }
         };
         let told = merge(&[]);
-        assert!(told.contains("6 nights of") && told.contains("6 runs replaced and still there"), "{told}");
+        assert!(told.contains("6 nights with") && told.contains("6 runs replaced and still there"), "{told}");
         check(&states);
         assert!(get("e") == shown);
         let told = merge(&["--yes"]);

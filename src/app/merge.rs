@@ -62,7 +62,7 @@ pub struct Merged {
     pub n_nights: usize,
     /// Logs in it.
     pub n_logs: usize,
-    /// Their states that it holds as wholes.
+    /// Their states that it holds as wholes: the last ones, and those that are no beginning of a later one.
     pub n_whole: usize,
     /// Bytes of the runs of these nights.
     pub bytes_before: u64,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use condenser::app::{self, App, MergeSettings};
+use condenser::app::{self, App, MergeSettings, Merged};
 use condenser::error::Result;
 use condenser::report::numbers::{bytes, counted};
 
@@ -28,10 +28,9 @@ pub(crate) fn run(app: &App, args: &MergeArgs) -> Result<Ending> {
     }
     match &outcome.merged {
         Some(merged) => message::note(&format!(
-            "{} of {} ({} of them) take {} instead of {} now: {}",
+            "{} with {} take {} instead of {} now: {}",
             counted(merged.n_nights as u64, "night"),
-            counted(merged.n_logs as u64, "log"),
-            counted(merged.n_whole as u64, "state"),
+            logs(merged),
             bytes(merged.bytes_after),
             bytes(merged.bytes_before),
             merged.run
@@ -50,4 +49,12 @@ pub(crate) fn run(app: &App, args: &MergeArgs) -> Result<Ending> {
         message::note(&format!("{runs} never finished and needed by nobody: {names}; --yes deletes them"));
     }
     Ok(Ending::Clean)
+}
+
+fn logs(merged: &Merged) -> String {
+    let logs = counted(merged.n_logs as u64, "log");
+    match merged.n_whole - merged.n_logs {
+        0 => logs,
+        n => format!("{logs} and {} before changes", counted(n as u64, "state")),
+    }
 }
