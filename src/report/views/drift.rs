@@ -4,12 +4,12 @@
 use serde_json::Value;
 
 use super::report::says;
-use super::runs::runs;
+use super::runs::{name_of_all, runs};
 use crate::report::view::{
     Block, Blocks, Card, Cell, Chart, Drawing, KEY, NamedBar, Part, Section, Seen, Show, Table, Tone, View, Words,
     column, heading, name_of, note, parts, picture, said,
 };
-use crate::report::{BreakdownDrift, Changes, DriftDocument, FigureDrift, Ks, Psi, RunFacts, numbers, plain};
+use crate::report::{BreakdownDrift, Changes, DriftDocument, FigureDrift, Ks, Psi, numbers, plain};
 
 /// An index from here on is customarily read as some change, and from there on as a large one (N. Siddiqi, 2006).
 const SOME: f64 = 0.1;
@@ -23,11 +23,6 @@ const SIDES: [&str; 2] = ["before", "after"];
 
 /// The comparison.
 pub(in crate::report) fn drift(document: &DriftDocument) -> View<'_> {
-    let name = |runs: &[RunFacts]| match runs {
-        [] => "no run".to_owned(),
-        [run] => run.run.clone(),
-        [first, .., last] => format!("{} runs, {} to {}", runs.len(), first.run, last.run),
-    };
     let breaches = document
         .breaches
         .iter()
@@ -43,7 +38,7 @@ pub(in crate::report) fn drift(document: &DriftDocument) -> View<'_> {
     }
     View {
         heading: "Drift report",
-        about: vec![name(&document.after.runs), name(&document.before.runs)],
+        about: vec![name_of_all(&document.after.runs), name_of_all(&document.before.runs)],
         between: " compared with ",
         warnings: breaches.chain(notes).map(|block| (Seen::Always, block)).collect(),
         cards: cards(document, json),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::calibration::calibration;
-use super::runs::runs;
+use super::runs::{name_of_all, runs};
 use crate::model::{Figure, LookAhead};
 use crate::pipeline::Timings;
 use crate::pipeline::sketch::RELATIVE_ERROR;
@@ -19,6 +19,8 @@ use crate::report::{
 
 /// Breakdowns that one looks at first.
 const FIRST_BREAKDOWNS: [&str; 4] = ["class", "tool", "action", "reason"];
+/// So many runs are named one by one.
+const MAX_NAMED: usize = 5;
 /// How much of an id or a text is shown in a table of a page.
 const MAX_ID: usize = 60;
 const MAX_EXCERPT: usize = 160;
@@ -37,7 +39,10 @@ pub(in crate::report) fn report<'d>(document: &'d ReportDocument, texts: &Texts)
     }
     View {
         heading: "Compression report",
-        about: document.runs.iter().map(|run| run.run.clone()).collect(),
+        about: match &*document.runs {
+            few if few.len() <= MAX_NAMED => few.iter().map(|run| run.run.clone()).collect(),
+            many => vec![name_of_all(many)],
+        },
         between: ", ",
         warnings: warnings(document),
         cards: cards(document, json),

@@ -10,6 +10,15 @@ const N_FIRST: usize = 3;
 /// Runs that a terminal shows at all.
 const N_ALL: usize = 20;
 
+/// How one speaks of all these runs.
+pub(super) fn name_of_all(runs: &[RunFacts]) -> String {
+    match runs {
+        [] => "no run".to_owned(),
+        [run] => run.run.clone(),
+        [first, .., last] => format!("{} runs, {} to {}", runs.len(), first.run, last.run),
+    }
+}
+
 /// The runs, which the document has at `place`.
 pub(super) fn runs<'d>(json: &Value, place: &str, runs: &[RunFacts]) -> Blocks<'d> {
     let mut blocks = Vec::new();
