@@ -11,7 +11,7 @@ use crate::support::nights::logs_of;
 
 const JOB: &str = "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\ncompaction.rested_after = 0\n";
 
-fn night(dir: &TestDir) -> Told {
+pub(crate) fn night(dir: &TestDir) -> Told {
     condenser(dir.root(), &["run", "job.toml"]).ok()
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn session(n_turns: usize, seed: usize) -> Vec<Value> {
     messages
 }
 
-fn record(id: &str, messages: &[Value]) -> String {
+pub(crate) fn record(id: &str, messages: &[Value]) -> String {
     json!({"id": id, "messages": messages}).to_string() + "\n"
 }
 
@@ -66,12 +66,12 @@ fn packed(text: &[u8]) -> Vec<u8> {
     gz.finish().expect("memory takes all")
 }
 
-fn size_of(dir: &TestDir, name: &str) -> usize {
+pub(crate) fn size_of(dir: &TestDir, name: &str) -> usize {
     files(&dir.path(name)).values().map(Vec::len).sum()
 }
 
 /// Every state that logs had after a night comes back, and the store is as it was written.
-fn check_states(dir: &TestDir, states: &[std::collections::BTreeMap<String, Vec<u8>>]) {
+pub(crate) fn check_states(dir: &TestDir, states: &[std::collections::BTreeMap<String, Vec<u8>>]) {
     condenser(dir.root(), &["verify", "store"]).ok();
     for (at, state) in states.iter().enumerate() {
         let (night, back) = (format!("{:05}", at + 1), format!("back-{at}"));

@@ -1,6 +1,8 @@
-//! Long texts that stand in several places of a run, far from each other: which those are, and which of them a record goes by. Knows texts;
-//! refuses to know tables and files.
+//! Long texts that stand in several places of a run, far from each other: which those are, and which of them a record goes by. A log that
+//! was written anew has most of its records once more, and some of them longer: there the longest is such a text, for all that have
+//! pieces of it. Knows texts; refuses to know tables and files.
 
+use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
@@ -18,6 +20,18 @@ const MAX_COUNTED: usize = 4 << 20;
 /// A record goes by such texts when they are at least so much of it, in percent.
 const MIN_SHARED: usize = 25;
 
+/// Pieces of a record end where so many bits of a hash of the bytes before are none: they have 512 bytes and more, 1 KiB in the mean.
+const PIECE_BITS: u32 = 9;
+const MIN_PIECE: usize = 512;
+const MAX_PIECE: usize = 8 << 10;
+/// So many bytes the hash is of: what came before has left its 32 bits.
+const HASHED: usize = u32::BITS as usize;
+/// 2³² over the golden ratio: a product with it spreads the bits of a byte.
+const GOLDEN: u32 = 0x9E37_79B1;
+
+/// A record goes by so many others at most.
+const MAX_LONGEST: usize = 4;
+
 /// The first half of the BLAKE3 of a text.
 type Key = [u8; 16];
 
@@ -25,6 +39,7 @@ type Key = [u8; 16];
 #[derive(Debug, Default)]
 pub struct TextCounts {
     counts: HashMap<Key, Count>,
+    pieces: HashMap<Key, Piece>,
     /// Bytes of records so far.
     n_bytes: u64,
 }
@@ -36,6 +51,15 @@ struct Count {
     /// Times that are not near the one before.
     places: u64,
     last: u64,
+}
+
+/// A piece of records.
+#[derive(Debug)]
+struct Piece {
+    bytes: u64,
+    times: u64,
+    /// The longest record that has it, and its bytes.
+    longest: (usize, Key),
 }
 
 impl TextCounts {
@@ -61,49 +85,87 @@ impl TextCounts {
         self.n_bytes += record.len() as u64;
     }
 
+    /// Counts the pieces of a record of a log of which there are several states.
+    pub fn add_pieces(&mut self, record: &str) {
+        if record.len() < MIN_BYTES {
+            return;
+        }
+        let of = (record.len(), key(record));
+        for text in pieces(record) {
+            let is_full = self.pieces.len() >= MAX_COUNTED;
+            let piece = key(text);
+            if is_full && !self.pieces.contains_key(&piece) {
+                continue;
+            }
+            let new = || Piece { bytes: text.len() as u64, times: 0, longest: of };
+            let piece = self.pieces.entry(piece).or_insert_with(new);
+            piece.times += 1;
+            if of.0 > piece.longest.0 {
+                piece.longest = of;
+            }
+        }
+    }
+
     /// The texts of which one copy is worth more than that records hold them.
     pub fn repeated(self) -> RepeatedTexts {
         let is_worth = |count: &Count| count.bytes * (count.places - 1) >= MIN_SAVED * count.times;
-        RepeatedTexts(self.counts.into_iter().filter(|(_, count)| is_worth(count)).map(|(key, _)| key).collect())
+        let texts = self.counts.into_iter().filter(|(_, count)| is_worth(count)).map(|(key, _)| key).collect();
+        let mut saved: HashMap<Key, u64> = HashMap::new();
+        for piece in self.pieces.values() {
+            *saved.entry(piece.longest.1).or_default() += piece.bytes * (piece.times - 1);
+        }
+        saved.retain(|_, saved| *saved >= 2 * MIN_SAVED);
+        let pieces =
+            self.pieces.into_iter().filter(|(_, piece)| piece.times > 1).map(|(key, piece)| (key, piece.longest.1));
+        let longest_with = pieces.filter(|(_, longest)| saved.contains_key(longest)).collect();
+        RepeatedTexts { texts, longest: saved.into_keys().collect(), longest_with }
     }
 }
 
 /// Texts of which one copy is enough.
 #[derive(Debug, Default)]
-pub struct RepeatedTexts(HashSet<Key>);
+pub struct RepeatedTexts {
+    texts: HashSet<Key>,
+    /// Records that others have pieces of, and by pieces the longest record that has each.
+    longest: HashSet<Key>,
+    longest_with: HashMap<Key, Key>,
+}
 
 impl RepeatedTexts {
     /// True when there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.texts.is_empty() && self.longest.is_empty()
     }
 }
 
 /// Where texts stand of which there is one copy.
 #[derive(Debug, Default)]
-pub struct TextPlaces(HashMap<Key, StoredRow>);
+pub struct TextPlaces {
+    wanted: RepeatedTexts,
+    places: HashMap<Key, StoredRow>,
+}
 
 impl TextPlaces {
-    /// Gives those of the `wanted` texts that `record` has, and that have no place yet, to `put`, which says where it puts each.
+    /// For these texts; none has a place yet.
+    pub fn of(wanted: RepeatedTexts) -> Self {
+        Self { wanted, places: HashMap::new() }
+    }
+
+    /// Gives those of the texts that `record` has, and that have no place yet, to `put`, which says where it puts each.
     ///
     /// # Errors
     /// That of `put`.
-    pub fn place(
-        &mut self,
-        record: &str,
-        wanted: &RepeatedTexts,
-        put: &mut dyn FnMut(&str) -> Result<StoredRow>,
-    ) -> Result<()> {
+    pub fn place(&mut self, record: &str, put: &mut dyn FnMut(&str) -> Result<StoredRow>) -> Result<()> {
         for text in long_texts(record) {
-            let key = key(text);
-            if !wanted.0.contains(&key) {
+            let (key, is_all) = (key(text), text.len() == record.len());
+            if !self.wanted.texts.contains(&key) && !(is_all && self.wanted.longest.contains(&key)) {
                 continue;
             }
-            if let Entry::Vacant(place) = self.0.entry(key) {
+            if let Entry::Vacant(place) = self.places.entry(key) {
                 place.insert(put(text)?);
             }
             // What stands in a record that is repeated has no place of its own for that.
-            if text.len() == record.len() {
+            if is_all {
                 break;
             }
         }
@@ -113,11 +175,11 @@ impl TextPlaces {
     /// The places of texts by which `record` goes; none when too little of it has a place.
     pub fn rows(&self, record: &str) -> Vec<StoredRow> {
         let (mut rows, mut seen, mut n_bytes) = (Vec::new(), HashSet::new(), 0);
-        if self.0.is_empty() {
+        if self.places.is_empty() {
             return rows;
         }
         for text in long_texts(record) {
-            let Some(row) = self.0.get(&key(text)) else { continue };
+            let Some(row) = self.places.get(&key(text)) else { continue };
             n_bytes += text.len();
             if seen.insert(row) {
                 rows.push(row.clone());
@@ -126,7 +188,30 @@ impl TextPlaces {
                 break;
             }
         }
+        let (longest, shared) = self.longest_like(record);
+        if shared > n_bytes {
+            (rows, n_bytes) = (longest, shared);
+        }
         if n_bytes * 100 < record.len() * MIN_SHARED { Vec::new() } else { rows }
+    }
+
+    /// The records that have most of `record`, and how many bytes in pieces.
+    fn longest_like(&self, record: &str) -> (Vec<StoredRow>, usize) {
+        if self.wanted.longest_with.is_empty() || record.len() < MIN_BYTES {
+            return (Vec::new(), 0);
+        }
+        let mut shared: HashMap<&StoredRow, usize> = HashMap::new();
+        for piece in pieces(record) {
+            let longest = self.wanted.longest_with.get(&key(piece));
+            if let Some(row) = longest.and_then(|longest| self.places.get(longest)) {
+                *shared.entry(row).or_default() += piece.len();
+            }
+        }
+        let mut most: Vec<(usize, &StoredRow)> = shared.into_iter().map(|(row, shared)| (shared, row)).collect();
+        most.sort_by_key(|&(shared, row)| (Reverse(shared), row));
+        most.truncate(MAX_LONGEST);
+        most.retain(|&(shared, _)| shared as u64 >= MIN_SAVED);
+        (most.iter().map(|&(_, row)| row.clone()).collect(), most.iter().map(|&(shared, _)| shared).sum())
     }
 }
 
@@ -161,9 +246,30 @@ fn long_texts(record: &str) -> Vec<&str> {
     found
 }
 
+/// The pieces of a record, which are the same wherever the same bytes stand.
+fn pieces(record: &str) -> impl Iterator<Item = &str> {
+    let mut rest = record;
+    std::iter::from_fn(move || {
+        let bytes = &rest.as_bytes()[..rest.len().min(MAX_PIECE)];
+        let (mut hash, mut end) = (0_u32, (MIN_PIECE - HASHED).min(bytes.len()));
+        while end < bytes.len() && (end < MIN_PIECE || hash >> (u32::BITS - PIECE_BITS) != 0) {
+            hash = (hash << 1).wrapping_add(u32::from(bytes[end]).wrapping_mul(GOLDEN));
+            end += 1;
+        }
+        while !rest.is_char_boundary(end) {
+            end += 1;
+        }
+        let (piece, behind) = rest.split_at(end);
+        rest = behind;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{MIN_BYTES, NEAR, TextCounts, TextPlaces, long_texts};
+    use std::collections::HashSet;
+
+    use super::{MAX_PIECE, MIN_BYTES, MIN_PIECE, NEAR, TextCounts, TextPlaces, long_texts, pieces};
     use crate::pipeline::StoredRow;
 
     fn text(seed: usize, n_bytes: usize) -> String {
@@ -189,7 +295,7 @@ mod tests {
     fn a_text_has_a_place_when_it_stands_far_apart_and_a_record_goes_by_those_that_are_much_of_it() {
         let (far, near) = (text(3, 4000), text(7, 4000));
         let (of_far, of_near) = (format!("[\"{far}\", 1]"), format!("[\"{near}\", \"{}\"]", text(11, 800)));
-        let (mut counts, mut places) = (TextCounts::default(), TextPlaces::default());
+        let mut counts = TextCounts::default();
         for part in 0..2 {
             counts.begin_part();
             counts.add(&of_far);
@@ -198,11 +304,11 @@ mod tests {
             }
         }
         counts.add(&of_near);
-        let wanted = counts.repeated();
+        let mut places = TextPlaces::of(counts.repeated());
         let (mut put, mut n) = (Vec::new(), 0);
         for record in [&of_far, &of_near, &of_far, &format!("[2, \"{far}\"]")] {
             places
-                .place(record, &wanted, &mut |text| {
+                .place(record, &mut |text| {
                     put.push(text.to_owned());
                     n += 1;
                     Ok(StoredRow { run: "blobs-00001".to_owned(), part: 0, row: n - 1 })
@@ -215,6 +321,54 @@ mod tests {
         assert_eq!(places.rows(&format!("[3, \"{far}\"]")).iter().map(|row| row.row).collect::<Vec<_>>(), [1]);
         assert!(places.rows(&of_near).is_empty());
         assert!(places.rows(&format!("[\"{far}\", \"{}\"]", text(13, 14000))).is_empty());
+    }
+
+    #[test]
+    fn of_states_of_a_log_each_record_goes_by_the_longest_that_is_like_it() {
+        let all = text(3, 9000);
+        let state =
+            |id: &str, n_bytes: usize| format!("{{\"at\":{n_bytes},\"id\":\"{id}\",\"m\":[\"{}\"]}}", &all[..n_bytes]);
+        let other = format!("[\"{}\"]", text(7, 5000));
+        let states = [600, 900, 5000, 9000].map(|n_bytes| state("a", n_bytes));
+        let mut counts = TextCounts::default();
+        for record in states.iter().chain([&other]) {
+            counts.add_pieces(record);
+        }
+        let mut places = TextPlaces::of(counts.repeated());
+        let mut put = Vec::new();
+        for record in states.iter().chain([&other]) {
+            places
+                .place(record, &mut |text| {
+                    put.push(text.to_owned());
+                    Ok(StoredRow { run: "blobs-00001".to_owned(), part: 0, row: put.len() as u64 - 1 })
+                })
+                .expect("it is put");
+        }
+        assert_eq!(put, [states[3].clone()]);
+        let goes_by = |record: &str| places.rows(record).iter().map(|row| row.row).collect::<Vec<_>>();
+        // The shortest takes less than it costs to go by another.
+        assert_eq!(states.each_ref().map(|state| goes_by(state)), [vec![], vec![], vec![0], vec![0]]);
+        // What stands before the text does not matter.
+        assert_eq!(goes_by(&format!("{{\"changed\":true,{}", &state("b", 7000)[1..])), [0]);
+        assert!(goes_by(&other).is_empty());
+    }
+
+    #[test]
+    fn pieces_are_the_record_and_end_at_the_same_bytes() {
+        for record in ["", "é", &"é".repeat(9000), &text(3, 100_000), &"a".repeat(20_000)] {
+            let found: Vec<&str> = pieces(record).collect();
+            assert_eq!(found.concat(), record);
+            assert!(found.iter().all(|piece| piece.len() <= MAX_PIECE + 3));
+            assert!(found.iter().rev().skip(1).all(|piece| piece.len() >= MIN_PIECE));
+        }
+        let (one, other) = (text(3, 60_000), format!("before {}", text(3, 60_000)));
+        let (one, other): (HashSet<&str>, HashSet<&str>) = (pieces(&one).collect(), pieces(&other).collect());
+        assert!(
+            one.intersection(&other).count() * 10 > one.len() * 8,
+            "{} of {}",
+            one.intersection(&other).count(),
+            one.len()
+        );
     }
 
     #[test]

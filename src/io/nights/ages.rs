@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use arrow::array::AsArray;
 use arrow::datatypes::UInt64Type;
 
-use super::corpus::rows_of;
+use super::corpus::row_ranges;
 use super::{OPEN, Store, full_name, number_of};
 use crate::error::{Error, Result};
 use crate::io::parquet_table::WantedRows;
@@ -154,7 +154,7 @@ fn each_open(
     let looked_at: Vec<Vec<&AgedRow>> =
         plan.inputs_of(commit.part).iter().filter(|planned| commit.holds(&planned.source)).map(in_order).collect();
     // Rows come in the order of the inputs.
-    let (mut input, mut its_rows) = (0, rows_of(commit, 0));
+    let (ranges, mut input) = (row_ranges(commit), 0);
     let mut table = Borders::of(commit).numbered(run.metrics_columns(commit, &AGED)?);
     while let Some(batch) = table.next_rows()? {
         let text = |name: &str| batch.column_by_name(name).and_then(|column| column.as_string_opt::<i64>());
@@ -163,9 +163,8 @@ fn each_open(
         let (ids, sources) = (text("conversation_id").ok_or_else(lacking)?, text("source").ok_or_else(lacking)?);
         let (rows, last) = (count("source_row").ok_or_else(lacking)?, count("last_at").ok_or_else(lacking)?);
         for at in 0..batch.num_rows() {
-            while rows.value(at) >= its_rows.end && input + 1 < commit.packed.len() {
+            while rows.value(at) >= ranges[input].end && input + 1 < ranges.len() {
                 input += 1;
-                its_rows = rows_of(commit, input);
             }
             let age = match ages.value(at) {
                 "young" => Age::Young,
@@ -174,7 +173,7 @@ fn each_open(
             };
             let row = StoredRow { run: name.clone(), part: commit.part, row: rows.value(at) };
             let again = looked_at.get(input).filter(|again| !again.is_empty());
-            let again = again.and_then(|again| again.get(usize::try_from(rows.value(at) - its_rows.start).ok()?));
+            let again = again.and_then(|again| again.get(usize::try_from(rows.value(at) - ranges[input].start).ok()?));
             let own = || HeldIn { run: name.clone(), part: commit.part, input };
             let held = again.map_or_else(own, |again| again.held.clone());
             see(sources.value(at), AgedRow { row, held, id: ids.value(at).to_owned(), last_at: last.value(at), age })?;

@@ -1,6 +1,8 @@
 //! Long texts that parts of a run have once between them: finding them, and writing them file after file. Refuses to know how a record
 //! goes by them.
 
+use std::collections::HashMap;
+
 use super::{Store, number_of};
 use crate::error::{Error, Result};
 use crate::io::blob_files::{BLOBS, blob_file, blob_table, name_of_blobs};
@@ -51,10 +53,15 @@ impl Store {
         write: &dyn Fn(&Place, &[u8]) -> Result<()>,
     ) -> Result<Blobs> {
         let mut counts = TextCounts::default();
-        each_record(corpus, plan, &mut |record| {
-            match record {
-                None => counts.begin_part(),
-                Some(record) => counts.add(record),
+        each_record(corpus, plan, &mut |found| {
+            match found {
+                Found::Part => counts.begin_part(),
+                Found::Record(record, is_of_states) => {
+                    counts.add(record);
+                    if is_of_states {
+                        counts.add_pieces(record);
+                    }
+                }
             }
             check()
         })?;
@@ -62,13 +69,14 @@ impl Store {
         if wanted.is_empty() {
             return Ok(blobs);
         }
+        blobs.places = TextPlaces::of(wanted);
         let number = number_of(name).unwrap_or_default();
         let mut files =
             BlobWriter { root: &self.root, number, write, files: Vec::new(), texts: Vec::new(), n_bytes: 0 };
-        each_record(corpus, plan, &mut |record| {
+        each_record(corpus, plan, &mut |found| {
             check()?;
-            let Some(record) = record else { return Ok(()) };
-            blobs.places.place(record, &wanted, &mut |text| {
+            let Found::Record(record, _) = found else { return Ok(()) };
+            blobs.places.place(record, &mut |text| {
                 let row = files.push(text)?;
                 blobs.texts.add(row.clone(), text)?;
                 Ok(row)
@@ -147,17 +155,30 @@ impl BlobWriter<'_> {
     }
 }
 
-/// Calls `see` with every record that `plan` reads, those of a part one after the other; with none where a part begins.
-fn each_record(corpus: &dyn Corpus, plan: &RunPlan, see: &mut dyn FnMut(Option<&str>) -> Result<()>) -> Result<()> {
+/// What is found on the way through a plan.
+enum Found<'r> {
+    /// A part begins.
+    Part,
+    /// A record, and whether it is of a log that is read in several states.
+    Record(&'r str, bool),
+}
+
+/// Calls `see` with every record that `plan` reads, those of a part one after the other.
+fn each_record(corpus: &dyn Corpus, plan: &RunPlan, see: &mut dyn FnMut(Found<'_>) -> Result<()>) -> Result<()> {
+    let mut n_states: HashMap<&str, usize> = HashMap::new();
+    for input in &plan.inputs {
+        *n_states.entry(&input.source).or_default() += 1;
+    }
     for part in &plan.parts {
-        see(None)?;
+        see(Found::Part)?;
         for index in part.inputs() {
+            let is_of_states = n_states[&*plan.inputs[index].source] > 1;
             let mut source = corpus.open(index, &plan.inputs[index], &part.slice)?;
             while let Some(batch) = source.next_batch()? {
                 let Batch::Lines(lines) = batch else { continue };
                 for line in lines.lines.iter().filter(|line| line.kind.is_record()) {
                     if let Ok(record) = std::str::from_utf8(&lines.bytes[line.record.clone()]) {
-                        see(Some(record))?;
+                        see(Found::Record(record, is_of_states))?;
                     }
                 }
             }

@@ -9,13 +9,17 @@ use arrow::array::AsArray;
 use arrow::datatypes::UInt64Type;
 
 use super::looks_again::LooksAgain;
+use super::read::commit_of;
 use super::{Extent, Store, full_name};
 use crate::error::{Error, Result};
+use crate::io::parquet_table::WantedRows;
 use crate::io::run_documents::place_of;
 use crate::io::store::Place;
 use crate::io::{Inputs, Run, StoredTexts, of_night};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{AgedRow, Borders, Commit, Corpus, EarlierNights, PlannedInput, Slice, Source, StoredRow};
+use crate::pipeline::{
+    AgedRow, Borders, Commit, Corpus, EarlierNights, PlannedInput, RowAgain, Slice, Source, StoredRow,
+};
 
 /// The columns that say whose a row is.
 const WHOSE: [&str; 3] = ["conversation_id", "source", "source_row"];
@@ -34,6 +38,8 @@ pub struct NightInputs {
 struct Again {
     source: String,
     extents: Vec<Extent>,
+    /// Those of the state before that one, when it is no beginning of it: a log that was cut may be whole again.
+    before: Vec<Extent>,
     /// Only the last record.
     is_last_only: bool,
     /// Instead of extents: the records.
@@ -62,7 +68,11 @@ impl NightInputs {
                 begin += extent.bytes;
                 begin > kept
             });
-            Ok(Again { source: input.name.clone(), extents, is_last_only: is_torn, rows: Vec::new() })
+            let before = match store.state_before(&known.path).filter(|_| known.extends.is_none()) {
+                Some((run, before)) => store.extents(run, before)?,
+                None => Vec::new(),
+            };
+            Ok(Again { source: input.name.clone(), extents, before, is_last_only: is_torn, rows: Vec::new() })
         });
         let (again, runs) = (again.collect::<Result<_>>()?, store.run_path(""));
         Ok(Self { inputs, runs, again })
@@ -79,55 +89,14 @@ impl Corpus for NightInputs {
     }
 
     fn earlier(&self, inputs: Range<usize>) -> Result<Option<Arc<dyn EarlierNights>>> {
-        let mut by_part: BTreeMap<(&str, usize), Vec<(usize, &Again)>> = BTreeMap::new();
-        let mut single: BTreeMap<(&str, usize, u64), (&AgedRow, &Again)> = BTreeMap::new();
-        for again in self.again.get(inputs).unwrap_or_default() {
-            for row in &again.rows {
-                by_part.entry((&row.row.run, row.row.part)).or_default();
-                single.insert((&row.row.run, row.row.part, row.row.row), (row, again));
-            }
-            for extent in &again.extents {
-                by_part.entry((&extent.run, extent.part)).or_default().push((extent.input, again));
-            }
+        let again = self.again.get(inputs).unwrap_or_default();
+        let mut conversations = self.conversations(again, |again| &again.extents)?;
+        for (conversation, rows) in self.conversations(again, |again| &again.before)? {
+            conversations.entry(conversation).or_insert(rows);
         }
-        if by_part.is_empty() {
+        self.looked_at_again(again, &mut conversations)?;
+        if conversations.is_empty() {
             return Ok(None);
-        }
-        let mut conversations: BTreeMap<(String, String), Vec<StoredRow>> = BTreeMap::new();
-        let mut open: Option<(&str, Run)> = None;
-        for ((name, part), wanted) in by_part {
-            let run = match &mut open {
-                Some((is, run)) if *is == name => run,
-                open => {
-                    let place = self.runs.join(name);
-                    let run = Run::open(place.clone()).map_err(|error| of_night(&place, error))?;
-                    &mut open.insert((name, run)).1
-                }
-            };
-            let lacking = || Error::verification(run.place().to_string(), format!("the run has no part {part}"));
-            let commit = run.commits.iter().find(|commit| commit.part == part).ok_or_else(lacking)?;
-            let mut came_again = run.again(commit, &crate::io::parquet_table::WantedRows::All)?;
-            let mut see = |again: &Again, id: &str, row: u64| {
-                let rows = conversations.entry((again.source.clone(), id.to_owned())).or_default();
-                rows.extend(
-                    came_again.remove(&row).filter(|again| !again.is_whole).into_iter().flat_map(|again| again.rows),
-                );
-                rows.push(StoredRow { run: name.to_owned(), part, row });
-            };
-            for (aged, again) in single.range((name, part, 0)..=(name, part, u64::MAX)).map(|(_, found)| found) {
-                see(again, &aged.id, aged.row.row);
-            }
-            if wanted.is_empty() {
-                continue;
-            }
-            each_row(run, commit, &mut |id, row| {
-                let is_in = |(input, again): &&(usize, &Again)| {
-                    let rows = rows_of(commit, *input);
-                    rows.contains(&row) && (!again.is_last_only || row + 1 == rows.end)
-                };
-                let Some((_, again)) = wanted.iter().find(is_in) else { return };
-                see(again, id, row);
-            })?;
         }
         // Records of one id may rest on the same ones.
         for rows in conversations.values_mut() {
@@ -140,17 +109,107 @@ impl Corpus for NightInputs {
     }
 }
 
-/// The running numbers of the records of an input of a part.
-pub(super) fn rows_of(commit: &Commit, input: usize) -> Range<u64> {
-    let n_rows = |input: usize| {
-        let totals = commit.input_at(input).totals;
-        totals.conversations + totals.rejects
-    };
-    if commit.packed.is_empty() {
-        return 0..u64::MAX;
+impl NightInputs {
+    /// The conversations in these stretches of logs.
+    fn conversations(&self, again: &[Again], extents_of: impl Fn(&Again) -> &[Extent]) -> Result<Conversations> {
+        let mut by_part: BTreeMap<(&str, usize), Vec<(usize, &Again)>> = BTreeMap::new();
+        for again in again {
+            for extent in extents_of(again) {
+                by_part.entry((&extent.run, extent.part)).or_default().push((extent.input, again));
+            }
+        }
+        let mut found = Conversations::new();
+        self.each_part(by_part, &mut |run, commit, came_again, wanted| {
+            let rows = row_ranges(commit);
+            let mut wanted: Vec<(&Range<u64>, &Again)> =
+                wanted.into_iter().filter_map(|(input, again)| Some((rows.get(input)?, again))).collect();
+            wanted.sort_by_key(|(rows, _)| rows.start);
+            each_row(run, commit, &mut |id, row| {
+                let at = wanted.partition_point(|(rows, _)| rows.end <= row);
+                let is_in = |(rows, again): &&(&Range<u64>, &Again)| {
+                    rows.contains(&row) && (!again.is_last_only || row + 1 == rows.end)
+                };
+                if let Some((_, again)) = wanted.get(at).filter(is_in) {
+                    came_again.note(&mut found, (&again.source, id), row);
+                }
+            })
+        })?;
+        Ok(found)
     }
-    let first = (0..input).map(n_rows).sum();
-    first..first + n_rows(input)
+
+    /// Adds the conversations that are looked at again.
+    fn looked_at_again(&self, again: &[Again], found: &mut Conversations) -> Result<()> {
+        let mut by_part: BTreeMap<(&str, usize), Vec<(&AgedRow, &Again)>> = BTreeMap::new();
+        for again in again {
+            for row in &again.rows {
+                by_part.entry((&row.row.run, row.row.part)).or_default().push((row, again));
+            }
+        }
+        self.each_part(by_part, &mut |_, _, came_again, wanted| {
+            for (aged, again) in wanted {
+                came_again.note(found, (&again.source, &aged.id), aged.row.row);
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `see` with each part of which something is wanted, with that and with what of the part came again.
+    fn each_part<W>(
+        &self,
+        by_part: BTreeMap<(&str, usize), W>,
+        see: &mut dyn FnMut(&Run, &Commit, &mut CameAgain<'_>, W) -> Result<()>,
+    ) -> Result<()> {
+        let mut open: Option<(&str, Run)> = None;
+        for ((name, part), wanted) in by_part {
+            let run = match &mut open {
+                Some((is, run)) if *is == name => run,
+                open => {
+                    let place = self.runs.join(name);
+                    let run = Run::open(place.clone()).map_err(|error| of_night(&place, error))?;
+                    &mut open.insert((name, run)).1
+                }
+            };
+            let commit = commit_of(run, part)?;
+            let mut came_again = CameAgain { run: name, part, rows: run.again(commit, &WantedRows::All)? };
+            see(run, commit, &mut came_again, wanted)?;
+        }
+        Ok(())
+    }
+}
+
+/// By source and id the records of a conversation that hold text of it.
+type Conversations = BTreeMap<(String, String), Vec<StoredRow>>;
+
+/// What of a part goes on from earlier records.
+struct CameAgain<'r> {
+    run: &'r str,
+    part: usize,
+    rows: BTreeMap<u64, RowAgain>,
+}
+
+impl CameAgain<'_> {
+    /// Notes the record of a conversation, and those by which it goes.
+    fn note(&mut self, found: &mut Conversations, (source, id): (&str, &str), row: u64) {
+        let rows = found.entry((source.to_owned(), id.to_owned())).or_default();
+        let again = self.rows.remove(&row).filter(|again| !again.is_whole);
+        rows.extend(again.into_iter().flat_map(|again| again.rows));
+        rows.push(StoredRow { run: self.run.to_owned(), part: self.part, row });
+    }
+}
+
+/// Of each input of a part the running numbers of its records.
+pub(super) fn row_ranges(commit: &Commit) -> Vec<Range<u64>> {
+    if commit.packed.is_empty() {
+        return vec![0..u64::MAX];
+    }
+    let mut end = 0;
+    let of = |input: usize| {
+        let totals = commit.input_at(input).totals;
+        let first = end;
+        end += totals.conversations + totals.rejects;
+        first..end
+    };
+    (0..commit.packed.len()).map(of).collect()
 }
 
 /// Calls `see` with the id and the running number of each conversation of a part.

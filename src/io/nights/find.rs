@@ -1,14 +1,16 @@
 //! Where in a store a conversation stands: in the runs of the nights that took it in, without the records that later nights go on
 //! from. Refuses to know what is shown of it.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Store;
-use super::corpus::rows_of;
+use super::corpus::row_ranges;
+use super::read::commit_of;
+use super::{Extent, Store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::Run;
 use crate::io::store::Place;
-use crate::pipeline::{LogState, Night, StoredRow};
+use crate::pipeline::{HeldPart, StoredRow};
 
 /// What holds conversations: a run, or a store of nights.
 #[derive(Debug)]
@@ -76,39 +78,94 @@ impl Store {
             }
             claimed.extend(found.into_iter().flat_map(|(_, earlier)| earlier));
         }
-        let names: BTreeSet<&str> = rows.iter().map(|row| row.run.as_str()).collect();
-        let nights = self.nights.iter().filter(|night| names.contains(&*night.run));
-        let open = |night: &Night| {
-            let mut run = self.open_run(&night.run)?;
-            let here = |rows: &BTreeSet<StoredRow>| -> Vec<StoredRow> {
-                rows.iter().filter(|row| row.run == night.run).cloned().collect()
-            };
-            let stays = of_last_states(night, &run, here(&rows));
-            for row in here(&all).into_iter().filter(|row| !stays.contains(row)) {
+        let mut open = BTreeMap::new();
+        for row in &rows {
+            self.opened(&row.run, &mut open)?;
+        }
+        let stays = self.of_last_states(&rows, &all, &mut open)?;
+        let mut runs: Vec<(usize, Run)> = Vec::with_capacity(open.len());
+        for (name, mut run) in open {
+            if !stays.iter().any(|row| row.run == name) {
+                continue;
+            }
+            for row in all.iter().filter(|row| row.run == name && !stays.contains(row)) {
                 run.superseded.entry(row.part).or_default().insert(row.row);
             }
-            Ok(run)
-        };
-        nights.map(open).collect()
+            runs.push((night_of(&name), run));
+        }
+        runs.sort_by_key(|&(night, _)| night);
+        Ok(runs.into_iter().map(|(_, run)| run).collect())
     }
-}
 
-/// Of records of a run those of the last state of their log that has some: a run that took the place of nights has several states.
-fn of_last_states(night: &Night, run: &Run, rows: Vec<StoredRow>) -> Vec<StoredRow> {
-    let state_of = |row: &StoredRow| {
-        let commit = run.commits.iter().find(|commit| commit.part == row.part)?;
-        let is_in = |log: &LogState| {
-            log.parts.iter().any(|held| held.part == row.part && rows_of(commit, held.input).contains(&row.row))
+    /// Of `rows` those that stand in the last state of their log in which any of `all` stands: a log that was written anew may have a
+    /// conversation once more, and a run that took the place of nights has several states. `open` has the runs of `rows`.
+    fn of_last_states(
+        &self,
+        rows: &BTreeSet<StoredRow>,
+        all: &BTreeSet<StoredRow>,
+        open: &mut BTreeMap<String, Run>,
+    ) -> Result<BTreeSet<StoredRow>> {
+        if rows.len() < 2 {
+            return Ok(rows.clone());
+        }
+        let mut by_path: BTreeMap<&str, Vec<&StoredRow>> = BTreeMap::new();
+        let mut stays = BTreeSet::new();
+        for row in rows {
+            match self.path_of(row, &open[&row.run])? {
+                Some(path) => by_path.entry(path).or_default().push(row),
+                // It was looked at again, without its log.
+                None => _ = stays.insert(row.clone()),
+            }
+        }
+        for (path, rows) in by_path {
+            for &(night, log) in self.states[path].iter().rev() {
+                let night = &self.nights[night];
+                let inside = self.inside(&self.extents(&night.run, &night.logs[log])?, all, open)?;
+                if !inside.is_empty() {
+                    stays.extend(rows.into_iter().filter(|row| inside.contains(row)).cloned());
+                    break;
+                }
+            }
+        }
+        Ok(stays)
+    }
+
+    /// The rows that stand in these stretches of a log.
+    fn inside<'r>(
+        &self,
+        extents: &[Extent],
+        rows: &'r BTreeSet<StoredRow>,
+        open: &mut BTreeMap<String, Run>,
+    ) -> Result<BTreeSet<&'r StoredRow>> {
+        let mut inputs: BTreeMap<(&str, usize), Vec<usize>> = BTreeMap::new();
+        for extent in extents {
+            inputs.entry((&extent.run, extent.part)).or_default().push(extent.input);
+        }
+        let mut inside = BTreeSet::new();
+        for row in rows {
+            let Some(inputs) = inputs.get(&(&*row.run, row.part)) else { continue };
+            let ranges = row_ranges(commit_of(self.opened(&row.run, open)?, row.part)?);
+            if inputs.iter().any(|&input| ranges.get(input).is_some_and(|range| range.contains(&row.row))) {
+                inside.insert(row);
+            }
+        }
+        Ok(inside)
+    }
+
+    /// The log of a row of this run of a night; none of a row that was looked at again.
+    fn path_of(&self, row: &StoredRow, run: &Run) -> Result<Option<&str>> {
+        let ranges = row_ranges(commit_of(run, row.part)?);
+        let is_it = |held: &HeldPart| {
+            held.part == row.part && ranges.get(held.input).is_some_and(|range| range.contains(&row.row))
         };
-        night.logs.iter().rposition(is_in)
-    };
-    let states: Vec<Option<usize>> = rows.iter().map(state_of).collect();
-    let path_of = |state: usize| night.logs[state].path.as_str();
-    let is_last = |state: &Option<usize>| {
-        let later = |other: &Option<usize>| {
-            other.zip(*state).is_some_and(|(other, state)| path_of(other) == path_of(state) && other > state)
-        };
-        !states.iter().any(later)
-    };
-    rows.into_iter().zip(&states).filter(|(_, state)| is_last(state)).map(|(row, _)| row).collect()
+        let logs = self.nights.iter().filter(|night| night.run == row.run).flat_map(|night| &night.logs);
+        Ok(logs.filter(|log| log.parts.iter().any(is_it)).map(|log| &*log.path).last())
+    }
+
+    fn opened<'o>(&self, name: &str, open: &'o mut BTreeMap<String, Run>) -> Result<&'o Run> {
+        match open.entry(name.to_owned()) {
+            Entry::Occupied(run) => Ok(run.into_mut()),
+            Entry::Vacant(place) => Ok(place.insert(self.open_run(name)?)),
+        }
+    }
 }

@@ -219,6 +219,12 @@ impl Store {
         Some((&self.nights[night].logs[log], night))
     }
 
+    /// The state of the log at `path` before its latest one, with the run that has it.
+    fn state_before(&self, path: &str) -> Option<(&str, &LogState)> {
+        let &(night, log) = self.states.get(path)?.iter().rev().nth(1)?;
+        Some((&self.nights[night].run, &self.nights[night].logs[log]))
+    }
+
     /// Where the bytes of a log in a state of the night with this run stand, in order.
     ///
     /// # Errors

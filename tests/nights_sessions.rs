@@ -1,0 +1,78 @@
+//! Conversations that go on where they stand, in a line of a log that is written anew, and logs that are damaged for a night.
+
+use crate::nights::{check_states, night, record, session, size_of};
+use crate::support::command::{TestCommand, condenser};
+use crate::support::dir::{TestDir, files};
+
+const JOB: &str = "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\ncompaction.rested_after = 0\n";
+
+#[test]
+fn a_conversation_stands_once_when_its_log_was_cut_or_merged_on_the_way() {
+    let line = |n_messages: usize| record("s", &session(40, 3)[..n_messages]);
+    let others: String = (0..8).map(|n| record(&format!("o{n}"), &session(40, 20 + n))).collect();
+    let cut = others.lines().next().expect("a line").to_owned() + "\n";
+    let get = |dir: &TestDir, id: &str| {
+        let text = |command: TestCommand| String::from_utf8(command.ok().stdout).expect("text");
+        let shown = text(condenser(dir.root(), &["get", "store", id, "--compressed"]));
+        assert_eq!(shown.lines().count(), 1, "{id}");
+        text(condenser(dir.root(), &["get", "store", id]))
+    };
+    for merge in [&["--yes"][..], &["--every-state", "--yes"], &[]] {
+        let dir = TestDir::new();
+        dir.write("job.toml", JOB);
+        // In its place, before a merge and after it.
+        for n_messages in [2, 6] {
+            dir.write("logs/a.jsonl", line(n_messages));
+            night(&dir);
+        }
+        condenser(dir.root(), &[&["merge", "store"], merge].concat()).ok();
+        for n_messages in [8, 12] {
+            dir.write("logs/a.jsonl", line(n_messages));
+            night(&dir);
+            assert_eq!(get(&dir, "s"), line(n_messages));
+            assert!(condenser(dir.root(), &["show", "store", "s"]).ok().stdout.starts_with(b"s "));
+        }
+    }
+    // Cut or empty for a night, and whole again.
+    for between in [String::new(), cut.clone(), others[..others.len() - 9].to_owned()] {
+        let dir = TestDir::new();
+        dir.write("job.toml", JOB);
+        let mut sizes = Vec::new();
+        for state in [&others, &between, &others] {
+            dir.write("logs/a.jsonl", state);
+            // A torn line is a reject.
+            let is_torn = !state.is_empty() && !state.ends_with('\n');
+            condenser(dir.root(), &["run", "job.toml"]).exits(if is_torn { 3 } else { 0 });
+            sizes.push(size_of(&dir, "store/runs"));
+        }
+        for (n, line) in others.lines().enumerate() {
+            assert_eq!(get(&dir, &format!("o{n}")).trim_end(), line);
+        }
+        let (first, last) = (sizes[0], sizes[2] - sizes[1]);
+        assert!(last * 10 < first * 8, "it is stored once more: {first} bytes at first, {last} at last");
+        condenser(dir.root(), &["verify", "store"]).ok();
+    }
+}
+
+#[test]
+fn sessions_that_go_on_where_they_stand_take_no_more_when_they_are_merged() {
+    let dir = TestDir::new();
+    dir.write("job.toml", JOB);
+    let sessions: Vec<_> = (0..12).map(|seed| session(16, seed)).collect();
+    let mut states = Vec::new();
+    for round in 1..=8 {
+        let line = |(n, session): (usize, &Vec<_>)| record(&format!("s{n}"), &session[..session.len() * round / 8]);
+        dir.write("logs/a.jsonl", sessions.iter().enumerate().map(line).collect::<String>());
+        night(&dir);
+        states.push(files(&dir.path("logs")));
+    }
+    let before = size_of(&dir, "store");
+    condenser(dir.root(), &["merge", "store", "--every-state", "--yes"]).ok();
+    check_states(&dir, &states);
+    let after = size_of(&dir, "store");
+    assert!(after < before, "{before} bytes became {after}");
+    for n in 0..12 {
+        let found = condenser(dir.root(), &["get", "store", &format!("s{n}")]).ok().stdout;
+        assert_eq!(String::from_utf8(found).expect("text"), record(&format!("s{n}"), &sessions[n]));
+    }
+}
