@@ -111,9 +111,9 @@ impl TextCounts {
         let is_worth = |count: &Count| count.bytes * (count.places - 1) >= MIN_SAVED * count.times;
         let texts = self.counts.into_iter().filter(|(_, count)| is_worth(count)).map(|(key, _)| key).collect();
         let mut saved: HashMap<Key, u64> = HashMap::new();
-        for piece in self.pieces.values() {
+        self.pieces.values().for_each(|piece| {
             *saved.entry(piece.longest.1).or_default() += piece.bytes * (piece.times - 1);
-        }
+        });
         saved.retain(|_, saved| *saved >= 2 * MIN_SAVED);
         let pieces =
             self.pieces.into_iter().filter(|(_, piece)| piece.times > 1).map(|(key, piece)| (key, piece.longest.1));
@@ -158,7 +158,8 @@ impl TextPlaces {
     pub fn place(&mut self, record: &str, put: &mut dyn FnMut(&str) -> Result<StoredRow>) -> Result<()> {
         for text in long_texts(record) {
             let (key, is_all) = (key(text), text.len() == record.len());
-            if !self.wanted.texts.contains(&key) && !(is_all && self.wanted.longest.contains(&key)) {
+            let is_wanted = self.wanted.texts.contains(&key) || is_all && self.wanted.longest.contains(&key);
+            if !is_wanted {
                 continue;
             }
             if let Entry::Vacant(place) = self.places.entry(key) {

@@ -200,7 +200,7 @@ impl CameAgain<'_> {
 /// Of each input of a part the running numbers of its records.
 pub(super) fn row_ranges(commit: &Commit) -> Vec<Range<u64>> {
     if commit.packed.is_empty() {
-        return vec![0..u64::MAX];
+        return std::iter::once(0..u64::MAX).collect();
     }
     let mut end = 0;
     let of = |input: usize| {

@@ -158,8 +158,8 @@ impl Store {
         let is_it = |held: &HeldPart| {
             held.part == row.part && ranges.get(held.input).is_some_and(|range| range.contains(&row.row))
         };
-        let logs = self.nights.iter().filter(|night| night.run == row.run).flat_map(|night| &night.logs);
-        Ok(logs.filter(|log| log.parts.iter().any(is_it)).map(|log| &*log.path).last())
+        let mut logs = self.nights.iter().filter(|night| night.run == row.run).flat_map(|night| &night.logs);
+        Ok(logs.find(|log| log.parts.iter().any(is_it)).map(|log| &*log.path))
     }
 
     fn opened<'o>(&self, name: &str, open: &'o mut BTreeMap<String, Run>) -> Result<&'o Run> {
