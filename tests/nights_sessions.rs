@@ -77,3 +77,67 @@ fn sessions_that_go_on_where_they_stand_take_no_more_when_they_are_merged() {
         assert_eq!(String::from_utf8(found).expect("text"), record(&format!("s{n}"), session));
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn what_no_night_can_take_keeps_no_other_log_from_being_taken() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = TestDir::new();
+    dir.write("job.toml", JOB);
+    dir.write("logs/a.jsonl", record("a", &session(3, 1)));
+    std::os::unix::fs::symlink("nowhere", dir.path("logs/b.jsonl")).expect("a link");
+    let odd = dir.path("logs").join(std::ffi::OsStr::from_bytes(b"c\xff.jsonl"));
+    std::fs::write(odd, record("c", &session(3, 2))).expect("a file");
+    let told = condenser(dir.root(), &["run", "job.toml"]).exits(1).stderr;
+    for says in ["logs/b.jsonl: the link leads to nothing", "the name is no UTF-8"] {
+        assert!(told.contains(says), "{told}");
+    }
+    condenser(dir.root(), &["get", "store", "a"]).ok();
+}
+
+#[test]
+fn a_log_that_was_packed_anew_expires() {
+    let dir = TestDir::new();
+    dir.write("job.toml", JOB);
+    let text = record("a", &session(30, 1));
+    let pack = |level| zstd::encode_all(text.as_bytes(), level).expect("memory takes all");
+    dir.write("logs/a.jsonl.zst", pack(1));
+    night(&dir);
+    assert_ne!(pack(1).len(), pack(19).len());
+    dir.write("logs/a.jsonl.zst", pack(19));
+    night(&dir);
+    condenser(dir.root(), &["expire", "store", "--older-than", "0d", "--yes"]).ok();
+    assert!(files(&dir.path("logs")).is_empty());
+    condenser(dir.root(), &["restore", "store", "-o", "back"]).ok();
+    assert_eq!(String::from_utf8(dir.read("back/a.jsonl")).expect("text"), text);
+}
+
+#[test]
+fn records_without_ids_are_numbered_over_all_nights_of_their_log() {
+    let dir = TestDir::new();
+    dir.write("job.toml", JOB);
+    let line =
+        |n: usize| serde_json::json!({"messages": [{"role": "user", "content": format!("Number {n}.")}]}).to_string();
+    let lines: Vec<String> = (0..12).map(line).collect();
+    let (mut log, mut unfinished) = (String::new(), String::new());
+    // With blank lines between them; a line that is torn for a night is one record.
+    for round in lines.chunks(3) {
+        log += &format!("{unfinished}\n{}\n  \n{}\n", round[0], round[1]);
+        let (torn, rest) = round[2].split_at(9);
+        dir.write("logs/a.jsonl", log.clone() + torn);
+        condenser(dir.root(), &["run", "job.toml"]).exits(3);
+        (log, unfinished) = (log + torn, rest.to_owned());
+    }
+    dir.write("logs/a.jsonl", log + &unfinished + "\n");
+    night(&dir);
+    let check = || {
+        for (n, line) in lines.iter().enumerate() {
+            let found = condenser(dir.root(), &["get", "store", &format!("logs/a.jsonl#{n}")]).ok().stdout;
+            assert_eq!(String::from_utf8(found).expect("text").trim(), line, "{n}");
+        }
+        condenser(dir.root(), &["verify", "store"]).ok();
+    };
+    check();
+    condenser(dir.root(), &["merge", "store", "--yes"]).ok();
+    check();
+}

@@ -6,7 +6,7 @@ use super::App;
 use crate::error::{Error, Result};
 use crate::io::{Input, LeftRun, Run, Store, Stretches, open_codec, open_input};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{Against, BatchOptions, TableOptions, verify_end, verify_part};
+use crate::pipeline::{Against, BatchOptions, PackedInput, TableOptions, verify_end, verify_part};
 
 /// What was found to be as it was written.
 #[derive(Debug, Clone)]
@@ -91,7 +91,7 @@ fn records(app: &App, run: &Run, against: &[Input], bridge: &Bridge) -> Result<(
         if !commit.packed.is_empty() {
             let mut packed = commit.packed.iter();
             let mut streams =
-                originals.by_ref().map(|input| open(input, packed.next().map_or(0, |packed| packed.first_row)));
+                originals.by_ref().map(|input| open(input, packed.next().map_or(0, PackedInput::first_byte)));
             let against = (!against.is_empty()).then_some(Against::Streams(&mut streams));
             let done = verify_part(&mut restorer, commit, against, &mut |_| app.stop.check())?;
             records += done.records;
@@ -107,7 +107,7 @@ fn records(app: &App, run: &Run, against: &[Input], bridge: &Bridge) -> Result<(
             let open = |input| open_input(input, &commit.split, BatchOptions::default(), &options);
             rows = input.map(open).transpose()?;
         } else if commit.split.is_first() {
-            original = input.map(|input| open(input, commit.first_row)).transpose()?;
+            original = input.map(|input| open(input, commit.first_byte())).transpose()?;
         }
         let against = match (&mut rows, &mut original) {
             (Some(rows), _) => Some(Against::Rows(&mut **rows)),

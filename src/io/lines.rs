@@ -14,7 +14,7 @@ const MIN_BLANK_BYTES: usize = 1 << 20;
 const MAX_BREAKS: usize = 1000;
 
 /// True for a byte that a line without a record may hold.
-fn is_blank(byte: u8) -> bool {
+pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r')
 }
 

@@ -14,7 +14,7 @@ use super::store::{Blob, Place, store_error};
 use super::stream::Stream;
 use super::{DocumentSource, EventSource, Input, LineSource, failed, is_document, sniff_events};
 use crate::error::{Error, Result};
-use crate::pipeline::{BatchOptions, Corpus, PlannedInput, Slice, Source, SourceDigest, TableOptions};
+use crate::pipeline::{BatchOptions, Corpus, KeptLog, PlannedInput, Slice, Source, SourceDigest, TableOptions};
 
 /// One read of a file: large enough that the calls do not count.
 const READ_BYTES: usize = 256 << 10;
@@ -248,6 +248,7 @@ fn open_stream(
     };
     let kept = how.0.and_then(|planned| planned.keeps.as_ref());
     let (from, n_kept) = kept.map_or((0, 0), |kept| (kept.stored_bytes, kept.bytes));
+    let first_row = kept.map_or(0, KeptLog::first_row);
     if let (Some(_), &Slice::Bytes { start, end }) = (&input.file, slice) {
         let first = from + RangeReader::<io::Empty>::first_byte(start);
         let file = BufReader::with_capacity(READ_BYTES, open_bytes(input, blob, how, first)?);
@@ -255,7 +256,7 @@ fn open_stream(
         let range = RangeReader::new(RawReader(raw.clone()), start, end).map_err(|error| cannot_read(&raw, error))?;
         let first = from + range.first_line();
         let lines =
-            LineSource::new(&input.name, Box::new(range), options).starting_at(first, n_kept + slice.first_row());
+            LineSource::new(&input.name, Box::new(range), options).starting_at(first, first_row + slice.first_row());
         return Ok(Metered::over(raw, Box::new(lines), None, options.max_record_bytes));
     }
     let mut bytes = open_bytes(input, blob, how, from)?;
@@ -289,7 +290,7 @@ fn open_stream(
     let stream = Stream::new(&input.name, stream, options).stored(stored);
     // Cut as its content asks for.
     let source: Box<dyn Source> = if kept.is_some() {
-        Box::new(LineSource::of(stream).starting_at(n_kept, n_kept))
+        Box::new(LineSource::of(stream).starting_at(n_kept, first_row))
     } else if let Some(shape) = sniff_events(&head, tables.shape) {
         Box::new(EventSource::of(stream, shape))
     } else if is_document(&head) {

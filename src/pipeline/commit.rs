@@ -187,6 +187,16 @@ pub struct PackedInput {
     /// The number of its first record, where its beginning was not read.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub first_row: u64,
+    /// Bytes of that beginning; where they are absent, as many as `first_row` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_byte: Option<u64>,
+}
+
+impl PackedInput {
+    /// Bytes of the stream that were not read, at its beginning.
+    pub fn first_byte(&self) -> u64 {
+        self.first_byte.unwrap_or(self.first_row)
+    }
 }
 
 /// One of several inputs that share a part, which could not be read.
@@ -226,9 +236,12 @@ pub struct Commit {
     pub source: String,
     /// The slice of the source: `whole`, `bytes A..B` (the lines that begin there) or `row groups A..B from row R`.
     pub split: Slice,
-    /// What the numbers of records begin with, where the beginning of the source was not read: that number of bytes.
+    /// What the numbers of records begin with, where the beginning of the source was not read: the number of records there.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub first_row: u64,
+    /// Bytes of that beginning; where they are absent, as many as `first_row` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_byte: Option<u64>,
     /// Where several inputs share the part: what was read of them, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub packed: Vec<PackedInput>,
@@ -259,6 +272,11 @@ pub struct Commit {
 }
 
 impl Commit {
+    /// Bytes of the stream that were not read, at its beginning.
+    pub fn first_byte(&self) -> u64 {
+        self.first_byte.unwrap_or(self.first_row)
+    }
+
     /// The inputs of the part, in order: one, unless several share it.
     pub fn inputs(&self) -> impl ExactSizeIterator<Item = ReadInput<'_>> + Clone {
         (0..self.packed.len().max(1)).map(|index| self.input_at(index))

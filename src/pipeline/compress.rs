@@ -14,8 +14,9 @@ use super::commit::sources_of;
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::reading::{Named, Reading, Sources};
 use super::{
-    Commit, Context, Corpus, FORMAT_VERSION, FailedInput, InputEntry, Manifest, MaxRejects, Merge, PackedInput,
-    PartSink, PlannedInput, PlannedPart, Progress, RunPlan, Sink, Slice, SourceDigest, TableName, Tally, Timer,
+    Commit, Context, Corpus, FORMAT_VERSION, FailedInput, InputEntry, KeptLog, Manifest, MaxRejects, Merge,
+    PackedInput, PartSink, PlannedInput, PlannedPart, Progress, RunPlan, Sink, Slice, SourceDigest, TableName, Tally,
+    Timer,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -240,8 +241,9 @@ async fn one_part<S: Sink>(
         let source = planned_input.source.clone();
         match read.map_err(failure_of_source) {
             Ok(input) if input.stream_bytes == counted.proven_bytes => {
-                let first_row = planned_input.keeps.as_ref().map_or(0, |kept| kept.bytes);
-                packed.push(PackedInput { source, input, totals: counted.totals, first_row });
+                let kept = planned_input.keeps.as_ref();
+                let (first_row, first_byte) = (kept.map_or(0, KeptLog::first_row), kept.map(|kept| kept.bytes));
+                packed.push(PackedInput { source, input, totals: counted.totals, first_row, first_byte });
             }
             Ok(SourceDigest { stream_bytes, .. }) => {
                 let message = format!("{stream_bytes} bytes were read, but {} were proven", counted.proven_bytes);
@@ -263,6 +265,7 @@ async fn one_part<S: Sink>(
         source: first.source.clone(),
         split: planned.slice,
         first_row: if planned.n_inputs > 1 { 0 } else { first.first_row },
+        first_byte: first.first_byte.filter(|_| planned.n_inputs == 1),
         format: context.options.format,
         records: done.totals.conversations + done.totals.rejects,
         input: SourceDigest::of_all(&packed),

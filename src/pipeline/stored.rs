@@ -101,11 +101,21 @@ pub struct KeptLog {
     pub run: String,
     /// Bytes of the uncompressed stream.
     pub bytes: u64,
+    /// Records in them; absent where an earlier version planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<u64>,
     /// As many bytes as stored; 0 of a compressed file, which is unpacked from its beginning.
     pub stored_bytes: u64,
     /// BLAKE3 of what is kept of the last part of which something is kept, in hex, where that is not all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_blake3: Option<String>,
+}
+
+impl KeptLog {
+    /// The number of the first record behind it.
+    pub fn first_row(&self) -> u64 {
+        self.records.unwrap_or(self.bytes)
+    }
 }
 
 /// What earlier nights of a store hold of conversations.

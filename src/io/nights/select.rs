@@ -9,6 +9,7 @@ use super::{Extent, Store, full_name};
 use crate::error::{Error, Result};
 use crate::io::codec::open_codec;
 use crate::io::cuts::{HEAD_BYTES, is_lines};
+use crate::io::lines::is_blank;
 use crate::io::row_files::{MAGIC_BYTES, named_table};
 use crate::io::store::{Blob, Place};
 use crate::io::{Codec, Input, failed, hash_of, open_input, sniff_table};
@@ -57,7 +58,13 @@ impl Store {
             let Some(file) = &input.file else {
                 return Err(Error::usage(input.name, "compaction takes files: it comes back to them"));
             };
-            let name = full_name(file)?;
+            let name = match full_name(file) {
+                Ok(name) => name,
+                Err(error) => {
+                    selection.unreadable.push(error);
+                    continue;
+                }
+            };
             let known = latest.get(name.as_str()).copied();
             if !seen.insert(name) {
                 continue;
@@ -76,7 +83,13 @@ impl Store {
                     selection.unreadable.push(error);
                     continue;
                 }
-                Ok(None) => continue,
+                Ok(None) => {
+                    // What was deleted since it was listed is nobody's fault; a link that leads nowhere is somebody's.
+                    if file.as_local().is_some_and(Path::is_symlink) {
+                        selection.unreadable.push(Error::input(&input.name, "the link leads to nothing"));
+                    }
+                    continue;
+                }
                 Ok(Some(Version::Same)) => {
                     selection.n_unchanged += 1;
                     continue;
@@ -125,6 +138,7 @@ impl Store {
         let keeps = (compared.kept > 0).then(|| KeptLog {
             run: run.to_owned(),
             bytes: compared.kept,
+            records: Some(compared.kept_records),
             stored_bytes: if compared.codec == Codec::Plain { compared.kept } else { 0 },
             cut_blake3: compared.cut_blake3,
         });
@@ -191,8 +205,9 @@ impl Beside {
 struct Compared {
     codec: Codec,
     head: Vec<u8>,
-    /// Bytes of whole lines that are the same.
+    /// Bytes of whole lines that are the same, and how many of these are records.
     kept: u64,
+    kept_records: u64,
     /// The hash of what of these stands in the last extent, where that is not all of it.
     cut_blake3: Option<String>,
     /// All that the store has is there.
@@ -203,7 +218,9 @@ struct Compared {
 
 impl Compared {
     fn of((codec, mut stream): (Codec, Box<dyn Read + Send>), extents: &[Extent]) -> std::io::Result<Self> {
-        let mut found = Self { codec, head: Vec::new(), kept: 0, cut_blake3: None, is_whole: true, goes_on: false };
+        let (kept, kept_records) = (0, 0);
+        let (cut_blake3, is_whole, goes_on) = (None, true, false);
+        let mut found = Self { codec, head: Vec::new(), kept, kept_records, cut_blake3, is_whole, goes_on };
         let mut buffer = vec![0; READ_BYTES];
         let mut at = 0;
         for extent in extents {
@@ -235,6 +252,7 @@ impl Compared {
                 Some(hasher) => (at + whole_lines, Some(hasher.finalize().to_hex().to_string())),
                 None => (at, found.cut_blake3.take()),
             };
+            found.kept_records += hashed.n_records;
             at += extent.bytes;
         }
         let n = read_some(&mut *stream, &mut buffer)?;
@@ -250,6 +268,9 @@ impl Compared {
 struct Hashed {
     all: blake3::Hasher,
     to_line_end: Option<blake3::Hasher>,
+    /// Whole lines that are not blank, and whether the line that is not whole yet is not.
+    n_records: u64,
+    is_record: bool,
 }
 
 impl Hashed {
@@ -260,6 +281,18 @@ impl Hashed {
             self.to_line_end = Some(self.all.clone());
         }
         self.all.update(rest);
+        self.count(bytes);
+    }
+
+    fn count(&mut self, bytes: &[u8]) {
+        let is_record = |line: &[u8]| !line.iter().all(|&byte| is_blank(byte));
+        let mut begin = 0;
+        for end in memchr::memchr_iter(b'\n', bytes) {
+            self.n_records += u64::from(self.is_record || is_record(&bytes[begin..end]));
+            self.is_record = false;
+            begin = end + 1;
+        }
+        self.is_record = self.is_record || is_record(&bytes[begin..]);
     }
 }
 
