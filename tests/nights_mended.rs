@@ -270,3 +270,53 @@ fn a_run_of_a_night_that_is_not_whole_is_damaged() {
     std::fs::remove_dir_all(dir.path("store/runs/00001")).expect("it was there");
     check();
 }
+
+/// As a kill leaves it right before the night is written down.
+fn lose_night(dir: &TestDir, number: usize) {
+    std::fs::remove_file(dir.path(&format!("store/nights/{number:05}.json.zst"))).expect("it was there");
+    drop(std::fs::remove_dir_all(dir.path("store/index")));
+}
+
+#[test]
+fn a_merge_enters_the_complete_run_of_a_night_that_was_stopped() {
+    let dir = job();
+    for n_records in [8, 9, 10] {
+        dir.write("logs/a.jsonl", jsonl(n_records, 51));
+        dir.write(&format!("logs/{n_records}.jsonl"), jsonl(2, n_records as u64));
+        night(&dir).ok();
+    }
+    lose_night(&dir, 3);
+    // Whatever the folder in which it is called: names begin where the job was.
+    dir.write("elsewhere/x", "");
+    let told = condenser(&dir.path("elsewhere"), &["merge", "../store", "--yes"]).ok().stderr;
+    assert!(told.contains("00003 was complete, and no night had it") && told.contains("3 nights"), "{told}");
+    let runs: Vec<String> = files(&dir.path("store/runs")).into_keys().collect();
+    assert!(runs.iter().all(|name| name.starts_with("00004-merged/")), "{runs:?}");
+    let verified = condenser(dir.root(), &["verify", "store"]).ok().stderr;
+    assert_eq!(verified.lines().count(), 1, "{verified}");
+    condenser(dir.root(), &["restore", "store", "-o", "back"]).ok();
+    assert!(files(&dir.path("back")).into_iter().eq(files(&dir.path("logs"))));
+    assert!(night(&dir).ok().stderr.contains("0 new, 0 grown, 0 changed"));
+}
+
+#[test]
+fn a_merge_that_was_stopped_and_passed_is_abandoned() {
+    let dir = job();
+    for n_records in [8, 9] {
+        dir.write("logs/a.jsonl", jsonl(n_records, 51));
+        night(&dir).ok();
+    }
+    condenser(dir.root(), &["merge", "store"]).ok();
+    lose_night(&dir, 3);
+    let told = condenser(dir.root(), &["verify", "store"]).ok().stderr;
+    assert!(told.contains("run 00003-merged is of a merge that was stopped; the next `condenser merge`"), "{told}");
+    dir.write("logs/a.jsonl", jsonl(10, 51));
+    night(&dir).ok();
+    let told = condenser(dir.root(), &["verify", "store"]).ok().stderr;
+    assert!(told.contains("run 00003-merged was never finished"), "{told}");
+    condenser(dir.root(), &["merge", "store", "--yes"]).ok();
+    let runs: Vec<String> = files(&dir.path("store/runs")).into_keys().collect();
+    assert!(runs.iter().all(|name| name.starts_with("00005-merged/")), "{runs:?}");
+    condenser(dir.root(), &["restore", "store", "-o", "back"]).ok();
+    assert!(files(&dir.path("back")).into_iter().eq(files(&dir.path("logs"))));
+}

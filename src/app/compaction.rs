@@ -8,9 +8,9 @@ use super::outcome::RunOutcome;
 use super::report::{ReportOutcome, check_report_of_job, report_of_job};
 use super::{App, stores_of};
 use crate::error::{Error, Result};
-use crate::io::store::Place;
-use crate::io::{Begun, Input, Selection, Store, sweep_locks};
-use crate::pipeline::{JobOptions, JobSettings, MERGED, News, NightFigures};
+use crate::io::store::{Place, Stores};
+use crate::io::{Begun, Input, Selection, SourceNames, Store, sweep_locks};
+use crate::pipeline::{JobOptions, JobSettings, MERGED, News, NightFigures, Observer};
 use crate::report::numbers::counted;
 
 /// What happens in a night, as it happens.
@@ -122,6 +122,29 @@ fn tell(selection: &Selection, take: &[Input]) -> String {
     format!("{} new, {n_grown} grown, {n_changed} changed, {unchanged}{older}", logs.len() - n_grown - n_changed)
 }
 
+/// Enters the last run when it is complete and no night has it: a job was stopped right before.
+pub(super) fn enter_complete(app: &App, store: &mut Store, stores: &Stores, observer: &dyn Observer) -> Result<()> {
+    let Some(begun) = store.begun()?.filter(|begun| begun.is_complete && !begun.name.ends_with(MERGED)) else {
+        return Ok(());
+    };
+    let names = SourceNames::of_store(stores, store, begun.plan.inputs.iter().map(|planned| &*planned.source))?;
+    sweep_locks(&store.run_path(&begun.name))?;
+    let run = enter(app, store, &begun.name, &names, observer)?;
+    observer.news(News::Note(&format!("{run} was complete, and no night had it: it is in the store now")));
+    Ok(())
+}
+
+/// Writes down the night of the complete run `name`; gives its place.
+fn enter(app: &App, store: &mut Store, name: &str, names: &SourceNames, observer: &dyn Observer) -> Result<Place> {
+    let (run, before) = (store.run_path(name), store.runs().pop());
+    let figures = figures_of_night(&run, before.as_ref(), &|| app.stop.check())?;
+    for source in app.wait(store.enter(name, names, figures))? {
+        let message = format!("{source} was written while it was read; the next run takes it again");
+        observer.news(News::Warning(&message));
+    }
+    Ok(run)
+}
+
 struct Nights<'s, 'c> {
     app: &'s App,
     call: Call<'c>,
@@ -189,14 +212,8 @@ impl Nights<'_, '_> {
 
     fn enter(&mut self, name: &str) -> Result<()> {
         let settings = self.call.settings;
-        let (run, before) = (self.store.run_path(name), self.store.runs().pop());
-        let figures = figures_of_night(&run, before.as_ref(), &|| self.app.stop.check())?;
-        let left_out = self.app.wait(self.store.enter(name, &stores_of(settings), figures))?;
-        for source in left_out {
-            let message = format!("{source} was written while it was read; the next run takes it again");
-            self.call.observer.news(News::Warning(&message));
-        }
-        let path = self.store.run_path(name);
+        let names = SourceNames::of_job(&stores_of(settings));
+        let path = enter(self.app, &mut self.store, name, &names, &*self.call.observer)?;
         (self.told)(NightNews::Entered(path.clone()))?;
         if let Some(figures) = self.store.figures().last().filter(|figures| figures.run == name) {
             (self.told)(NightNews::CameTo(figures))?;

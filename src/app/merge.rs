@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use super::compaction::enter_complete;
 use super::compress::{Call, prepared, run_plan};
 use super::gather::figures_of_night;
 use super::outcome::RunOutcome;
@@ -80,6 +81,7 @@ pub fn merge(app: &App, settings: &MergeSettings<'_>) -> Result<MergeOutcome> {
         return Err(Error::usage(root.to_string(), "there is no store here: no night was found"));
     }
     let mut store = app.wait(Store::open(&root))?;
+    enter_complete(app, &mut store, &settings.stores, &*settings.observer)?;
     let merged = if store.nights().len() > 1 { Some(merge_nights(app, settings, &mut store)?) } else { None };
     app.wait(store.index())?;
     let (replaced, abandoned) = (store.replaced()?, store.abandoned()?);

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::Store;
+use super::{Store, number_of};
 use crate::error::{Error, Result};
 use crate::io::run_documents::MANIFEST;
-use crate::pipeline::Night;
+use crate::pipeline::{MERGED, Night};
 
 /// A run that no night has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,9 @@ pub enum RunFate {
     GoesOn,
     /// It is the last one and complete: the next call enters it.
     IsEntered,
-    /// It is not finished, and another one came behind it: nobody needs it.
+    /// It is the last one, of a merge that was stopped: the next merge goes on with it.
+    OfMerge,
+    /// It is not finished, or of a merge that was stopped, and another one came behind it: nobody needs it.
     Abandoned,
     /// Another one came behind it; but it is complete, or a night needs it.
     Stays,
@@ -36,6 +38,7 @@ impl fmt::Display for LeftRun {
         let says = match self.fate {
             RunFate::GoesOn => "is not finished; the next call goes on with it, if logs and options are as they were",
             RunFate::IsEntered => "is complete, but no night has it; the next call enters it",
+            RunFate::OfMerge => "is of a merge that was stopped; the next `condenser merge` goes on with it",
             RunFate::Abandoned => {
                 "was never finished, and nothing refers to it; `condenser merge` with --yes deletes it"
             }
@@ -62,14 +65,24 @@ impl Store {
             let is_complete = self.run_path(&name).join(MANIFEST).exists()?;
             let is_last = last.as_ref() == Some(&name);
             let fate = match (is_last, is_complete) {
+                (true, _) if name.ends_with(MERGED) => RunFate::OfMerge,
                 (true, true) => RunFate::IsEntered,
                 (true, false) => RunFate::GoesOn,
-                (false, false) if !needed.contains(&*name) => RunFate::Abandoned,
+                (false, is_complete) if !needed.contains(&*name) && (!is_complete || self.never_merged(&name)) => {
+                    RunFate::Abandoned
+                }
                 (false, _) => RunFate::Stays,
             };
             left.push(LeftRun { name, fate });
         }
         Ok(left)
+    }
+
+    /// True for the run of a merge that took the place of no night: what it was to replace is there, or another one has replaced it.
+    fn never_merged(&self, name: &str) -> bool {
+        let is_before = |other: &str| number_of(other) < number_of(name);
+        let mut runs = self.nights.iter().map(|night| &night.run).chain(&self.replaced);
+        name.ends_with(MERGED) && runs.any(|run| is_before(run))
     }
 
     /// The runs that nobody needs and nobody can finish.

@@ -10,6 +10,7 @@ mod known;
 mod left;
 mod looks_again;
 mod merge;
+mod names;
 mod older;
 mod read;
 mod select;
@@ -21,7 +22,7 @@ use super::blob_files::BLOBS;
 use super::gathered::Gathered;
 use super::run_documents::{MANIFEST, NIGHTS, is_begun, plan_at, read_plan};
 use super::run_names::check_below;
-use super::store::{Location, Lock, Place, Sighting, Stores};
+use super::store::{Lock, Place, Sighting};
 use crate::durable::sweep_unfinished;
 use crate::error::{Error, Result};
 use crate::pipeline::bridge::Bridge;
@@ -32,8 +33,11 @@ pub use find::RunOrStore;
 pub use known::KnownLogs;
 pub use left::{LeftRun, RunFate};
 pub use merge::LineOfStates;
+pub use names::SourceNames;
 pub use read::Stretches;
 pub use select::{Beside, Selection, Version};
+
+use names::full_name;
 
 /// The folder of the runs.
 pub(crate) const RUNS: &str = "runs";
@@ -315,8 +319,8 @@ impl Store {
     ///
     /// # Errors
     /// `Io` when another process has taken the store meanwhile.
-    pub async fn enter(&mut self, name: &str, stores: &Stores, figures: NightFigures) -> Result<Vec<String>> {
-        let (night, open, left_out) = tokio::task::block_in_place(|| self.night_of(name, stores))?;
+    pub async fn enter(&mut self, name: &str, names: &SourceNames, figures: NightFigures) -> Result<Vec<String>> {
+        let (night, open, left_out) = tokio::task::block_in_place(|| self.night_of(name, names))?;
         let logs = night.logs.len() as u64;
         let mut night = Night { figures: vec![NightFigures { logs, ..figures }], ..night };
         self.publish(name, &mut night, open).await?;
@@ -330,10 +334,10 @@ impl Store {
 
 impl Store {
     /// What there is to write down of the complete run `name`, the conversations that are not at rest, and the files that it does not hold.
-    fn night_of(&self, name: &str, stores: &Stores) -> Result<(Night, Vec<OpenLog>, Vec<String>)> {
+    fn night_of(&self, name: &str, names: &SourceNames) -> Result<(Night, Vec<OpenLog>, Vec<String>)> {
         let path = self.run_path(name);
         let (run, plan) = (self.open_run(name)?, read_plan(&path)?);
-        let path_of = |source: &str| full_name(&Place::new(stores, Location::parse(source)?));
+        let path_of = |source: &str| names.full(source);
         let (night, left_out) = Night::of_run(name, &plan, &run.commits, &run.manifest.missing, &path_of)?;
         let open = self.open_after(&run, &plan, &path_of)?;
         Ok((night, open, left_out))
@@ -363,13 +367,4 @@ fn read_night(bytes: &[u8], place: &str) -> Result<Night> {
 fn is_night(name: &str) -> bool {
     let number = name.strip_suffix(".json.zst");
     number.is_some_and(|number| number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-/// The path from the root, or the address.
-pub(super) fn full_name(file: &Place) -> Result<String> {
-    let Some(path) = file.as_local() else { return Ok(file.to_string()) };
-    let place = file.to_string();
-    let found = std::path::absolute(path).map_err(|error| super::failed(&*place, "has no absolute path", error))?;
-    let name = found.into_os_string().into_string();
-    name.map_err(|_| Error::usage(place, "the name is no UTF-8, so the store cannot hold it"))
 }
