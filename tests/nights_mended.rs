@@ -320,3 +320,74 @@ fn a_merge_that_was_stopped_and_passed_is_abandoned() {
     condenser(dir.root(), &["restore", "store", "-o", "back"]).ok();
     assert!(files(&dir.path("back")).into_iter().eq(files(&dir.path("logs"))));
 }
+
+#[test]
+fn a_store_that_lacks_the_document_of_a_night_is_damaged() {
+    let dir = job();
+    for name in ["b", "c"] {
+        night(&dir).ok();
+        dir.write(&format!("logs/{name}.jsonl"), jsonl(3, u64::from(name.as_bytes()[0])));
+    }
+    night(&dir).ok();
+    let (document, whole) = ("nights/00002.json.zst", files(&dir.path("store")));
+    lose_night(&dir, 2);
+    let lost = files(&dir.path("store"));
+    let failing =
+        [&["verify", "store"][..], &["merge", "store", "--yes"], &["expire", "store", "--older-than", "0d", "--yes"]];
+    for args in failing {
+        let told = condenser(dir.root(), args).exits(4).stderr;
+        let says = format!("store/{document}: the file is missing: nothing says any more what run 00002 holds");
+        assert!(told.contains(&says) && told.contains("hint: put it back"), "{args:?}: {told}");
+    }
+    assert!(dir.path("logs/a.jsonl").exists());
+    let id: Value = serde_json::from_str(jsonl(1, 51).lines().next().expect("a line")).expect("JSON");
+    let id = id["id"].as_str().expect("text");
+    let telling = [
+        &["restore", "store", "-o", "back"][..],
+        &["restore", "store", "--conversation", id],
+        &["get", "store", id],
+        &["show", "store", id],
+        &["ls", "store"],
+        &["report", "store"],
+        &["report", "store", "--against", "previous-night"],
+    ];
+    for args in telling {
+        let told = condenser(dir.root(), args).ok().stderr;
+        assert!(told.contains(&format!("{document} is missing: nothing says any more what run 00002 holds")), "{told}");
+    }
+    drop(std::fs::remove_dir_all(dir.path("store/index")));
+    assert!(lost == files(&dir.path("store")), "nothing was written");
+    // What is there is taken all the same.
+    let told = night(&dir).exits(4).stderr;
+    assert!(told.contains("1 new, 0 grown") && told.contains(document), "{told}");
+    let source = |(_, source): (String, String)| source;
+    assert_eq!(sources(&dir).into_iter().map(source).filter(|source| source == "logs/b.jsonl").count(), 1);
+    dir.write(&format!("store/{document}"), &whole[document]);
+    condenser(dir.root(), &["verify", "store"]).ok();
+    night(&dir).ok();
+    condenser(dir.root(), &["merge", "store", "--yes"]).ok();
+    // The document of a merged run is missed too, once what it replaced is gone.
+    dir.write("logs/d.jsonl", jsonl(3, 99));
+    night(&dir).ok();
+    lose_night(&dir, 5);
+    condenser(dir.root(), &["merge", "store", "--yes"]).exits(4);
+    assert!(dir.path("store/runs/00005-merged/manifest.json").exists());
+}
+
+#[test]
+fn a_run_that_an_earlier_version_left_out_of_a_merge_is_no_damage() {
+    let dir = job();
+    for n_records in [8, 9] {
+        dir.write("logs/a.jsonl", jsonl(n_records, 51));
+        night(&dir).ok();
+    }
+    condenser(dir.root(), &["merge", "store", "--yes"]).ok();
+    // It came before the merge.
+    for (name, bytes) in files(&dir.path("store/runs/00003-merged")) {
+        dir.write(&format!("store/runs/00002-left/{name}"), bytes);
+    }
+    let told = condenser(dir.root(), &["verify", "store"]).ok().stderr;
+    assert!(told.contains("run 00002-left stands in no night"), "{told}");
+    condenser(dir.root(), &["merge", "store", "--yes"]).ok();
+    assert!(dir.path("store/runs/00002-left").exists());
+}

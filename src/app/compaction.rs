@@ -59,6 +59,8 @@ pub fn compact(app: &App, call: &Call<'_>, told: &mut dyn FnMut(NightNews<'_>) -
         nights.run(&name, take)?;
     }
     app.wait(nights.store.index())?;
+    // What is there tonight is safe; but what the store had is not all there.
+    nights.store.check_documents()?;
     Ok(selection.unreadable.len())
 }
 
@@ -105,7 +107,9 @@ pub(super) fn tonight(
     inputs: Vec<Input>,
     lines: &mut Vec<String>,
 ) -> Result<Vec<Input>> {
-    let selection = Store::look(place)?.select(inputs, &settings.options)?;
+    let store = Store::look(place)?;
+    lines.extend(store.lost()?.iter().map(ToString::to_string));
+    let selection = store.select(inputs, &settings.options)?;
     lines.push(tell(&selection, &[]));
     lines.extend(selection.unreadable.iter().map(ToString::to_string));
     Ok(selection.take)

@@ -65,6 +65,7 @@ pub fn expire(
         return Err(Error::usage(root.to_string(), "there is no store here: no night was found"));
     }
     let store = app.wait(Store::open(&root))?;
+    store.check_documents()?;
     let days = u32::try_from(settings.older_than).ok().and_then(|days| DAY.checked_mul(days));
     let before = days.and_then(|days| now().checked_sub(days)).unwrap_or(SystemTime::UNIX_EPOCH);
     let latest: Vec<(&str, &str, &LogState)> =

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use super::App;
+use super::reading::tell_lost;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::Place;
 use crate::io::{RunSoFar, Store};
-use crate::pipeline::LogState;
+use crate::pipeline::{LogState, Observer};
 use crate::report::{ListingDocument, LogFacts, StoreListing};
 
 /// What a run or a store holds.
@@ -27,15 +28,16 @@ pub struct RunListing {
     pub unfinished: Option<Error>,
 }
 
-/// Lists the run at `place`, finished or not, or the store; a job may be at work on it.
+/// Lists the run at `place`, finished or not, or the store; a job may be at work on it. `observer` hears what is missing of a store.
 ///
 /// # Errors
 /// `Usage` when there is no run, `Verification` when its plan, a commit or its manifest differs from what was written.
-pub fn list(app: &App, place: &Place) -> Result<ListOutcome> {
+pub fn list(app: &App, place: &Place, observer: &dyn Observer) -> Result<ListOutcome> {
     let run = match RunSoFar::open(place, &|| app.stop.check()) {
         Ok(run) => run,
         Err(error) if error.kind == ErrorKind::Usage && !place.location().is_web() => {
             let store = Store::find(place)?.ok_or(error)?;
+            tell_lost(&store, observer)?;
             return logs_of(&store, place).map(ListOutcome::Store);
         }
         Err(error) => return Err(error),

@@ -81,6 +81,7 @@ pub fn merge(app: &App, settings: &MergeSettings<'_>) -> Result<MergeOutcome> {
         return Err(Error::usage(root.to_string(), "there is no store here: no night was found"));
     }
     let mut store = app.wait(Store::open(&root))?;
+    store.check_documents()?;
     enter_complete(app, &mut store, &settings.stores, &*settings.observer)?;
     let merged = if store.nights().len() > 1 { Some(merge_nights(app, settings, &mut store)?) } else { None };
     app.wait(store.index())?;

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::gather::{From, Gathered, changes, gather};
 use super::pages::{BOTH_ON_STDOUT, check_page, page_for, texts};
+use super::reading::tell_lost;
 use super::{App, place, stores_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::{Place, Stores};
@@ -63,7 +64,7 @@ pub fn report(app: &App, request: &ReportRequest, observer: &dyn Observer) -> Re
     let stores = &request.stores;
     let mut runs = request.runs.iter().map(|path| place(path, stores)).collect::<Result<Vec<Place>>>()?;
     let before = match &request.settings.against {
-        Some(word) if NIGHTS.contains(&&**word) => nights_of(&mut runs, word)?,
+        Some(word) if NIGHTS.contains(&&**word) => nights_of(&mut runs, word, observer)?,
         Some(against) => vec![place(Path::new(against), stores)?],
         // The last run is held against all runs before it.
         None if runs.len() > 1 && !request.together => {
@@ -79,6 +80,9 @@ pub fn report(app: &App, request: &ReportRequest, observer: &dyn Observer) -> Re
     check_targets(request.settings.html.as_deref(), request.settings.is_json(), None)?;
     let from = if request.exact { From::Tables } else { From::Sketches };
     let store = if let [place] = &*runs { Store::find(place)? } else { None };
+    if let Some(store) = &store {
+        tell_lost(store, observer)?;
+    }
     let nights = store.iter().flat_map(Store::figures).cloned().collect();
     let asked = Asked { app, observer, from, settings: &request.settings, is_shown: true, stores, nights };
     asked.answer(&before, &runs)
@@ -94,15 +98,17 @@ fn check_targets(html: Option<&str>, json: bool, output: Option<&Place>) -> Resu
 }
 
 /// The nights before the last one of the store that `runs` is, which becomes the last one.
-fn nights_of(runs: &mut Vec<Place>, word: &str) -> Result<Vec<Place>> {
+fn nights_of(runs: &mut Vec<Place>, word: &str, observer: &dyn Observer) -> Result<Vec<Place>> {
     let usage = |place: String, message: &str| Error::new(ErrorKind::Usage, place, message);
     let [store] = &**runs else {
         return Err(usage(format!("--against {word}"), "this goes with one store of nightly runs"));
     };
     let place = store.to_string();
-    let Some(mut nights) = Store::find(store)?.map(|store| store.runs()) else {
+    let Some(store) = Store::find(store)? else {
         return Err(usage(place, "this is no store of nightly runs, so it has no nights before"));
     };
+    tell_lost(&store, observer)?;
+    let mut nights = store.runs();
     let last = nights.pop().filter(|_| !nights.is_empty());
     *runs = vec![last.ok_or_else(|| usage(place, "the store holds no two nights yet to compare"))?];
     Ok(latest(nights, word))

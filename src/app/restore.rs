@@ -30,8 +30,9 @@ pub fn restore(app: &App, settings: &RestoreSettings<'_>) -> Result<RestoreOutco
     match &settings.what {
         Restoring::Run { run, through, conversation, night } => {
             let archive = RunOrStore::open(&place(run, &settings.stores)?)?;
+            let lost = if let RunOrStore::Store(store) = &archive { store.lost()? } else { Vec::new() };
             if let Some(id) = conversation {
-                return one(app, &archive.runs_with(id)?, id, settings, &bridge);
+                return Ok(RestoreOutcome { lost, ..one(app, &archive.runs_with(id)?, id, settings, &bridge)? });
             }
             let run = match archive {
                 RunOrStore::Store(_) if !through.is_empty() => {
@@ -40,7 +41,10 @@ pub fn restore(app: &App, settings: &RestoreSettings<'_>) -> Result<RestoreOutco
                         "this goes with runs; every night of a store plans from originals",
                     ));
                 }
-                RunOrStore::Store(store) => return nights::all(app, &store, night.as_deref(), settings, &bridge),
+                RunOrStore::Store(store) => {
+                    let restored = nights::all(app, &store, night.as_deref(), settings, &bridge)?;
+                    return Ok(RestoreOutcome { lost, ..restored });
+                }
                 RunOrStore::Run(run) if night.is_some() => {
                     return Err(Error::usage(run.place().to_string(), "this is a run; --night goes with a store"));
                 }
@@ -102,7 +106,7 @@ fn all(
         job.write_files(app, &folder, names.by_ref().take(job.n_sources()).collect(), bridge, &mut files)?;
     }
     folders.iter().try_for_each(|folder| sync_folder(folder))?;
-    Ok(RestoreOutcome { files, folder: Some(folder), n_missing: 0 })
+    Ok(RestoreOutcome { files, folder: Some(folder), ..RestoreOutcome::default() })
 }
 
 fn from_sidecar(

@@ -49,6 +49,7 @@ pub fn verify(app: &App, run: &Run, against: &[Input], threads: usize) -> Result
 /// # Errors
 /// `Verification` for the first thing that is not as it was written.
 pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOutcome> {
+    store.check_documents()?;
     let mut sum = VerifyOutcome { n_parts: 0, n_records: 0, bytes: Some(0), left: store.left()? };
     let mut cut = Stretches::default();
     for night in store.nights() {

@@ -1,18 +1,18 @@
 //! `condenser get`: one conversation out of a run, or what one of its marks hides.
 
-use condenser::app::{self, App, Destination, Which, place};
+use condenser::app::{self, App, Destination, Which, place, runs_with};
 use condenser::error::Result;
-use condenser::io::RunOrStore;
 use condenser::report::numbers::counted;
 
 use super::args::GetArgs;
 use super::end::Ending;
 use super::message;
+use super::progress::Notes;
 use super::screen::{Given, stdout_for};
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &GetArgs) -> Result<Ending> {
-    let runs = RunOrStore::open(&place(&args.run, &args.stores.stores())?)?.runs_with(&args.id)?;
+    let runs = runs_with(&place(&args.run, &args.stores.stores())?, &args.id, &Notes { quiet: false })?;
     let mut output = Destination::open(args.output.as_deref(), &|| stdout_for(Given::Data))?;
     if let Some(number) = args.mark {
         let found = app::hidden(app, &runs, &args.id, number)?;

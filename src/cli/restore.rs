@@ -31,6 +31,9 @@ pub(crate) fn run(app: &App, args: RestoreArgs) -> Result<Ending> {
         stores: args.stores.stores(),
     };
     let outcome = app::restore(app, &settings)?;
+    for lost in &outcome.lost {
+        message::note(&format!("what is restored is not all of the store: {lost}"));
+    }
     for file in outcome.files.iter().filter(|file| file.n_lost_rows > 0) {
         let (source, n_lost) = (&file.source, file.n_lost_rows);
         message::note(&format!("{source}: {n_lost} rows were damaged in the source and are not in the restored table"));

@@ -1,9 +1,11 @@
 //! `condenser show`: one conversation for a person. Before and after side by side with the decisions in the margin, the
 //! originals that are not shown any more as Markdown, or what one mark hides.
 
-use condenser::app::{App, Destination, check_page, decode, hidden, message_at, pairs, place, reasons, write_page};
+use condenser::app::{
+    App, Destination, check_page, decode, hidden, message_at, pairs, place, reasons, runs_with, write_page,
+};
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{Behind, Run, RunOrStore};
+use condenser::io::{Behind, Run};
 use condenser::model::Conversation;
 use condenser::pipeline::bridge::Bridge;
 use condenser::report::html::pair_page;
@@ -13,6 +15,7 @@ use condenser::report::{Layout, hidden_text, plain, side_by_side};
 use super::args::ShowArgs;
 use super::end::Ending;
 use super::message;
+use super::progress::Notes;
 use super::screen::{Given, columns_and_colours, stdout_for};
 
 /// Columns where there is no terminal to ask.
@@ -20,7 +23,7 @@ const DEFAULT_WIDTH: usize = 120;
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<Ending> {
-    let runs = RunOrStore::open(&place(&args.run, &args.stores.stores())?)?.runs_with(&args.id)?;
+    let runs = runs_with(&place(&args.run, &args.stores.stores())?, &args.id, &Notes { quiet: false })?;
     if let Some(target) = &args.html {
         check_page(target, None)?;
         let found = of_each(&runs, |run| pairs(run, &args.id, None, &|| app.stop().check()))?;

@@ -112,7 +112,7 @@ pub(super) fn all(
     store.read(&stretches, bridge, &check, &mut |at, bytes| files.write(at, bytes), &mut |_, error| Err(error))?;
     files.finish()?;
     folders.iter().try_for_each(|folder| sync_folder(folder))?;
-    Ok(RestoreOutcome { files: restored, folder: Some(folder), n_missing: 0 })
+    Ok(RestoreOutcome { files: restored, folder: Some(folder), ..RestoreOutcome::default() })
 }
 
 /// The parts of a table.

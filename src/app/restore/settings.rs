@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::app::output::Stdout;
+use crate::io::LeftRun;
 use crate::io::store::Stores;
 use crate::model::ShapeName;
 
@@ -78,6 +79,8 @@ pub struct RestoreOutcome {
     pub files: Vec<RestoredFile>,
     /// Where they are; `None` when they went to the stream.
     pub folder: Option<PathBuf>,
+    /// Of a store: runs that nothing knows any more.
+    pub lost: Vec<LeftRun>,
     /// Of a verbatim map: ids that have no original in it.
     pub n_missing: usize,
 }

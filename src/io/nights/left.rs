@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::{Store, number_of};
+use super::{LEDGER, Store, document_of, number_of};
 use crate::error::{Error, Result};
 use crate::io::run_documents::MANIFEST;
 use crate::pipeline::{MERGED, Night};
@@ -29,8 +29,10 @@ pub enum RunFate {
     OfMerge,
     /// It is not finished, or of a merge that was stopped, and another one came behind it: nobody needs it.
     Abandoned,
-    /// Another one came behind it; but it is complete, or a night needs it.
+    /// It is complete, and an earlier version has merged the nights around it: no command enters it.
     Stays,
+    /// It is complete, and later nights have come: the document of its night was there, and is missing.
+    Lost,
 }
 
 impl fmt::Display for LeftRun {
@@ -43,7 +45,11 @@ impl fmt::Display for LeftRun {
                 "was never finished, and nothing refers to it; `condenser merge` with --yes deletes it"
             }
             RunFate::Stays => {
-                "stands in no night, and no call enters it: a document in nights/ was deleted, or a merge was stopped"
+                "stands in no night, and no call enters it: an earlier version has merged the nights around it"
+            }
+            RunFate::Lost => {
+                let document = document_of(&self.name);
+                return write!(f, "{document} is missing: nothing says any more what run {} holds", self.name);
             }
         };
         write!(f, "run {} {says}", self.name)
@@ -57,9 +63,15 @@ impl Store {
         names.sort();
         let last = names.last().map(|(_, name)| name.clone());
         let needed: BTreeSet<&str> = self.nights.iter().flat_map(named_by).collect();
+        // The first version wrote no documents.
+        let is_older = self.root.join(LEDGER).exists()?;
         let mut left = Vec::new();
         for (_, name) in names {
             if self.replaced.contains(&name) || self.nights.iter().any(|night| night.run == name) {
+                continue;
+            }
+            if self.root.join(&document_of(&name)).exists()? {
+                // Entered since the nights were listed.
                 continue;
             }
             let is_complete = self.run_path(&name).join(MANIFEST).exists()?;
@@ -71,7 +83,8 @@ impl Store {
                 (false, is_complete) if !needed.contains(&*name) && (!is_complete || self.never_merged(&name)) => {
                     RunFate::Abandoned
                 }
-                (false, _) => RunFate::Stays,
+                (false, _) if !needed.contains(&*name) && (is_older || self.is_passed(&name)) => RunFate::Stays,
+                (false, _) => RunFate::Lost,
             };
             left.push(LeftRun { name, fate });
         }
@@ -83,6 +96,29 @@ impl Store {
         let is_before = |other: &str| number_of(other) < number_of(name);
         let mut runs = self.nights.iter().map(|night| &night.run).chain(&self.replaced);
         name.ends_with(MERGED) && runs.any(|run| is_before(run))
+    }
+
+    /// True when nights were merged around this run: earlier versions did not enter it before.
+    fn is_passed(&self, name: &str) -> bool {
+        self.nights.iter().any(|night| !night.replaces.is_empty() && number_of(name) < number_of(&night.run))
+    }
+
+    /// The runs whose nights are not known any more, as a document is missing.
+    pub fn lost(&self) -> Result<Vec<LeftRun>> {
+        Ok(self.left()?.into_iter().filter(|left| left.fate == RunFate::Lost).collect())
+    }
+
+    /// Refuses to go by nights of which one is missing.
+    ///
+    /// # Errors
+    /// `Verification` for the first document that is.
+    pub fn check_documents(&self) -> Result<()> {
+        let Some(lost) = self.lost()?.into_iter().next() else { return Ok(()) };
+        let document = self.root.join(&document_of(&lost.name)).to_string();
+        let message = format!("the file is missing: nothing says any more what run {} holds", lost.name);
+        Err(Error::verification(document, message).hinting(
+            "put it back from a copy; without one keep the run, and the logs that it may be the only one to hold",
+        ))
     }
 
     /// The runs that nobody needs and nobody can finish.

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::{Extent, NIGHTS, Store, number_of};
+use super::{Extent, NIGHTS, Store, document_of, number_of};
 use crate::error::{Error, Result};
 use crate::io::blob_files::run_of_blobs;
 use crate::io::failed;
@@ -134,8 +134,7 @@ impl Store {
         if let Some(lock) = &self.lock {
             lock.check()?;
         }
-        let number = number_of(name).unwrap_or_default();
-        let document = self.root.join(&format!("{NIGHTS}/{number:05}.json.zst"));
+        let document = self.root.join(&document_of(name));
         if !open.is_empty() {
             let open = OpenConversations { run: name.to_owned(), logs: open };
             let bytes = seal_packed(&open)?;
@@ -171,7 +170,7 @@ impl Store {
         }
         self.delete_run(name).await?;
         self.open_document(name).delete().await?;
-        self.root.join(&format!("{NIGHTS}/{:05}.json.zst", number_of(name).unwrap_or_default())).delete().await
+        self.root.join(&document_of(name)).delete().await
     }
 
     /// Deletes the directory of a run, and its blobs.

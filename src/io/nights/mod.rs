@@ -349,6 +349,11 @@ fn number_of(name: &str) -> Option<u64> {
     name.split('-').next()?.parse().ok()
 }
 
+/// The document of the night with this run.
+fn document_of(run: &str) -> String {
+    format!("{NIGHTS}/{:05}.json.zst", number_of(run).unwrap_or_default())
+}
+
 /// Reads the document of a night; no name in it may lead out of the store.
 fn read_night(bytes: &[u8], place: &str) -> Result<Night> {
     let night: Night = open_sealed(bytes, place)?;
