@@ -71,6 +71,7 @@ mod native;
 mod nightly;
 mod nights;
 mod nights_mended;
+mod nights_merged_meanwhile;
 mod nights_sessions;
 mod originals;
 mod packed;

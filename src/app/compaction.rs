@@ -69,7 +69,7 @@ pub fn compact(app: &App, call: &Call<'_>, told: &mut dyn FnMut(NightNews<'_>) -
 /// # Errors
 /// `nothing` when there is no such store.
 pub(super) fn outlived(store: &Place, nothing: Error, told: &mut dyn FnMut(String)) -> Result<()> {
-    if Store::find(store)?.is_none() {
+    if !Store::is_at(store)? {
         return Err(nothing);
     }
     told(format!("no logs were found: {nothing}"));

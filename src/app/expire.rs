@@ -61,7 +61,7 @@ pub fn expire(
     told: &mut dyn FnMut(Expired<'_>) -> Result<()>,
 ) -> Result<ExpiryOutcome> {
     let root = place(settings.store, &settings.stores)?;
-    if Store::find(&root)?.is_none() {
+    if !Store::is_at(&root)? {
         return Err(Error::usage(root.to_string(), "there is no store here: no night was found"));
     }
     let store = app.wait(Store::open(&root))?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::App;
-use super::reading::tell_lost;
+use super::reading::{OnMerge, reading, tell_lost};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::Place;
 use crate::io::{RunSoFar, Store};
@@ -33,6 +33,10 @@ pub struct RunListing {
 /// # Errors
 /// `Usage` when there is no run, `Verification` when its plan, a commit or its manifest differs from what was written.
 pub fn list(app: &App, place: &Place, observer: &dyn Observer) -> Result<ListOutcome> {
+    reading(std::slice::from_ref(place), OnMerge::Begin, &mut || list_once(app, place, observer))
+}
+
+fn list_once(app: &App, place: &Place, observer: &dyn Observer) -> Result<ListOutcome> {
     let run = match RunSoFar::open(place, &|| app.stop.check()) {
         Ok(run) => run,
         Err(error) if error.kind == ErrorKind::Usage && !place.location().is_web() => {

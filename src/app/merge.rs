@@ -77,7 +77,7 @@ pub struct Merged {
 /// When a night does not come back, or the new run does not: then nothing has changed.
 pub fn merge(app: &App, settings: &MergeSettings<'_>) -> Result<MergeOutcome> {
     let root = place(settings.store, &settings.stores)?;
-    if Store::find(&root)?.is_none() {
+    if !Store::is_at(&root)? {
         return Err(Error::usage(root.to_string(), "there is no store here: no night was found"));
     }
     let mut store = app.wait(Store::open(&root))?;

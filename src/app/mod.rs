@@ -66,7 +66,7 @@ pub use pages::{BOTH_ON_STDOUT, check_page, write_page};
 pub use pairs::{decode, pairs, reasons};
 #[cfg(feature = "llm")]
 pub use questions::ask_through;
-pub use reading::runs_with;
+pub use reading::{OnMerge, reading, runs_with};
 pub use report::{ReportOutcome, ReportRequest, Reported, check_report_of_job, report, report_of_job};
 pub use restore::{RestoreOutcome, RestoreSettings, RestoredFile, Restoring, restore};
 pub use stop::Stop;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::gather::{From, Gathered, changes, gather};
 use super::pages::{BOTH_ON_STDOUT, check_page, page_for, texts};
-use super::reading::tell_lost;
+use super::reading::{OnMerge, reading, tell_lost};
 use super::{App, place, stores_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::{Place, Stores};
@@ -61,8 +61,17 @@ pub enum Reported {
 
 /// Reports of runs.
 pub fn report(app: &App, request: &ReportRequest, observer: &dyn Observer) -> Result<ReportOutcome> {
+    let runs = request.runs.iter().map(|path| place(path, &request.stores)).collect::<Result<Vec<Place>>>()?;
+    reading(&runs, OnMerge::Begin, &mut || report_of(app, request, runs.clone(), observer))
+}
+
+fn report_of(
+    app: &App,
+    request: &ReportRequest,
+    mut runs: Vec<Place>,
+    observer: &dyn Observer,
+) -> Result<ReportOutcome> {
     let stores = &request.stores;
-    let mut runs = request.runs.iter().map(|path| place(path, stores)).collect::<Result<Vec<Place>>>()?;
     let before = match &request.settings.against {
         Some(word) if NIGHTS.contains(&&**word) => nights_of(&mut runs, word, observer)?,
         Some(against) => vec![place(Path::new(against), stores)?],

@@ -12,6 +12,7 @@ use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use super::output::Destination;
+use super::reading::{OnMerge, reading};
 use super::{App, get, local, place};
 use crate::error::{Error, Result};
 use crate::io::{OpenSidecar, Run, RunOrStore, open_codec, sweep_beside, sync_folder};
@@ -29,29 +30,11 @@ pub fn restore(app: &App, settings: &RestoreSettings<'_>) -> Result<RestoreOutco
     let bridge = Bridge::new(settings.threads)?;
     match &settings.what {
         Restoring::Run { run, through, conversation, night } => {
-            let archive = RunOrStore::open(&place(run, &settings.stores)?)?;
-            let lost = if let RunOrStore::Store(store) = &archive { store.lost()? } else { Vec::new() };
-            if let Some(id) = conversation {
-                return Ok(RestoreOutcome { lost, ..one(app, &archive.runs_with(id)?, id, settings, &bridge)? });
-            }
-            let run = match archive {
-                RunOrStore::Store(_) if !through.is_empty() => {
-                    return Err(Error::usage(
-                        "--through",
-                        "this goes with runs; every night of a store plans from originals",
-                    ));
-                }
-                RunOrStore::Store(store) => {
-                    let restored = nights::all(app, &store, night.as_deref(), settings, &bridge)?;
-                    return Ok(RestoreOutcome { lost, ..restored });
-                }
-                RunOrStore::Run(run) if night.is_some() => {
-                    return Err(Error::usage(run.place().to_string(), "this is a run; --night goes with a store"));
-                }
-                RunOrStore::Run(run) => run,
-            };
-            let open = |path: &PathBuf| Run::open(place(path, &settings.stores)?);
-            all(app, &run, &through.iter().map(open).collect::<Result<Vec<_>>>()?, settings, &bridge)
+            let place = place(run, &settings.stores)?;
+            let which = (&**through, conversation.as_deref(), night.as_deref());
+            // Files may be written already when nights are merged.
+            let read = &mut || of_archive(app, RunOrStore::open(&place)?, which, settings, &bridge);
+            reading(std::slice::from_ref(&place), OnMerge::End, read)
         }
         Restoring::Filter { records, sidecar } => from_sidecar(app, records.as_deref(), sidecar, settings, &bridge),
         Restoring::Verbatim { records, map, is_recursive, shape } => {
@@ -59,6 +42,34 @@ pub fn restore(app: &App, settings: &RestoreSettings<'_>) -> Result<RestoreOutco
             Ok(RestoreOutcome { n_missing, ..RestoreOutcome::default() })
         }
     }
+}
+
+/// Restores a run that came through others, one conversation, or a night of a store.
+fn of_archive(
+    app: &App,
+    archive: RunOrStore,
+    (through, conversation, night): (&[PathBuf], Option<&str>, Option<&str>),
+    settings: &RestoreSettings<'_>,
+    bridge: &Bridge,
+) -> Result<RestoreOutcome> {
+    let lost = if let RunOrStore::Store(store) = &archive { store.lost()? } else { Vec::new() };
+    if let Some(id) = conversation {
+        return Ok(RestoreOutcome { lost, ..one(app, &archive.runs_with(id)?, id, settings, bridge)? });
+    }
+    let run = match archive {
+        RunOrStore::Store(_) if !through.is_empty() => {
+            return Err(Error::usage("--through", "this goes with runs; every night of a store plans from originals"));
+        }
+        RunOrStore::Store(store) => {
+            return Ok(RestoreOutcome { lost, ..nights::all(app, &store, night, settings, bridge)? });
+        }
+        RunOrStore::Run(run) if night.is_some() => {
+            return Err(Error::usage(run.place().to_string(), "this is a run; --night goes with a store"));
+        }
+        RunOrStore::Run(run) => run,
+    };
+    let open = |path: &PathBuf| Run::open(place(path, &settings.stores)?);
+    all(app, &run, &through.iter().map(open).collect::<Result<Vec<_>>>()?, settings, bridge)
 }
 
 fn one(app: &App, runs: &[Run], id: &str, settings: &RestoreSettings<'_>, bridge: &Bridge) -> Result<RestoreOutcome> {

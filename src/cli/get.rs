@@ -1,7 +1,8 @@
 //! `condenser get`: one conversation out of a run, or what one of its marks hides.
 
-use condenser::app::{self, App, Destination, Which, place, runs_with};
+use condenser::app::{self, App, Destination, OnMerge, Which, place, reading, runs_with};
 use condenser::error::Result;
+use condenser::io::store::Place;
 use condenser::report::numbers::counted;
 
 use super::args::GetArgs;
@@ -12,7 +13,12 @@ use super::screen::{Given, stdout_for};
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &GetArgs) -> Result<Ending> {
-    let runs = runs_with(&place(&args.run, &args.stores.stores())?, &args.id, &Notes { quiet: false })?;
+    let place = place(&args.run, &args.stores.stores())?;
+    reading(std::slice::from_ref(&place), OnMerge::End, &mut || get(app, args, &place))
+}
+
+fn get(app: &App, args: &GetArgs, place: &Place) -> Result<Ending> {
+    let runs = runs_with(place, &args.id, &Notes { quiet: false })?;
     let mut output = Destination::open(args.output.as_deref(), &|| stdout_for(Given::Data))?;
     if let Some(number) = args.mark {
         let found = app::hidden(app, &runs, &args.id, number)?;

@@ -2,9 +2,11 @@
 //! originals that are not shown any more as Markdown, or what one mark hides.
 
 use condenser::app::{
-    App, Destination, check_page, decode, hidden, message_at, pairs, place, reasons, runs_with, write_page,
+    App, Destination, OnMerge, check_page, decode, hidden, message_at, pairs, place, reading, reasons, runs_with,
+    write_page,
 };
 use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::Place;
 use condenser::io::{Behind, Run};
 use condenser::model::Conversation;
 use condenser::pipeline::bridge::Bridge;
@@ -23,7 +25,12 @@ const DEFAULT_WIDTH: usize = 120;
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<Ending> {
-    let runs = runs_with(&place(&args.run, &args.stores.stores())?, &args.id, &Notes { quiet: false })?;
+    let place = place(&args.run, &args.stores.stores())?;
+    reading(std::slice::from_ref(&place), OnMerge::End, &mut || show(app, args, &place))
+}
+
+fn show(app: &App, args: &ShowArgs, place: &Place) -> Result<Ending> {
+    let runs = runs_with(place, &args.id, &Notes { quiet: false })?;
     if let Some(target) = &args.html {
         check_page(target, None)?;
         let found = of_each(&runs, |run| pairs(run, &args.id, None, &|| app.stop().check()))?;

@@ -1,6 +1,6 @@
 //! `condenser verify`: what was typed becomes a run and the inputs to compare it with.
 
-use condenser::app::{self, App, inputs_of, place};
+use condenser::app::{self, App, OnMerge, inputs_of, place, reading};
 use condenser::error::{Error, Result};
 use condenser::io::RunOrStore;
 use condenser::report::numbers::counted;
@@ -15,14 +15,15 @@ pub(crate) fn run(app: &App, args: &VerifyArgs) -> Result<Ending> {
     let stores = args.stores.stores();
     let against = inputs_of(app, &args.against, &stores, &Notes { quiet: false })?;
     let threads = args.threads.unwrap_or(0);
-    let outcome = match RunOrStore::open(&place(&args.run, &stores)?)? {
-        RunOrStore::Run(run) => app::verify(app, &run, &against, threads)?,
+    let place = place(&args.run, &stores)?;
+    let outcome = reading(std::slice::from_ref(&place), OnMerge::Begin, &mut || match RunOrStore::open(&place)? {
+        RunOrStore::Run(run) => app::verify(app, &run, &against, threads),
         RunOrStore::Store(_) if !args.against.is_empty() => {
             let message = "a store is verified by itself; `condenser expire` without --yes holds logs against it";
-            return Err(Error::usage("--against", message));
+            Err(Error::usage("--against", message))
         }
-        RunOrStore::Store(store) => app::verify_store(app, &store, threads)?,
-    };
+        RunOrStore::Store(store) => app::verify_store(app, &store, threads),
+    })?;
     if !args.quiet {
         let (parts, records) = (counted(outcome.n_parts as u64, "part"), counted(outcome.n_records, "record"));
         message::note(&match outcome.bytes {

@@ -56,8 +56,8 @@ pub use growing::GrowingFiles;
 pub use input::{Input, Listing, expand};
 pub use lines::LineSource;
 pub use nights::{
-    Begun, Beside, Extent, KnownLogs, LeftRun, LineOfStates, NightInputs, RunFate, RunOrStore, Selection, SourceNames,
-    Store, Stretches, Version,
+    Begun, Beside, Extent, KnownLogs, LeftRun, LineOfStates, ListedNights, NightInputs, RunFate, RunOrStore, Selection,
+    SourceNames, Store, Stretches, Version,
 };
 pub use open::{Inputs, open_input};
 pub use restored_names::{restored_name, restored_names};

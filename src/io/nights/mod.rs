@@ -8,6 +8,7 @@ mod find;
 mod index;
 mod known;
 mod left;
+mod listed;
 mod looks_again;
 mod merge;
 mod names;
@@ -32,6 +33,7 @@ pub use corpus::NightInputs;
 pub use find::RunOrStore;
 pub use known::KnownLogs;
 pub use left::{LeftRun, RunFate};
+pub use listed::ListedNights;
 pub use merge::LineOfStates;
 pub use names::SourceNames;
 pub use read::Stretches;
@@ -100,7 +102,12 @@ impl Store {
         Ok((!store.nights.is_empty() || root.join(LEDGER).exists()?).then_some(store))
     }
 
-    /// The same; where there is nothing yet, an empty store.
+    /// Whether there is a store at `root`.
+    pub fn is_at(root: &Place) -> Result<bool> {
+        Ok(!ListedNights::now(root)?.is_empty() || root.join(LEDGER).exists()?)
+    }
+
+    /// The same as [`Self::find`]; where there is nothing yet, an empty store.
     pub fn look(root: &Place) -> Result<Self> {
         let folder = root.join(NIGHTS);
         let names: Vec<String> = folder.names()?.into_keys().filter(|name| is_night(name)).collect();
