@@ -541,21 +541,22 @@ fn a_conversation_stands_once_and_stays_whatever_its_log_did() {
     std::fs::remove_file(dir.path("logs/a.jsonl")).expect("it was there");
     dir.write("logs/a.jsonl", record("third", &session(3, 9)));
     as_of(18);
-    let check = || {
+    let check = |restored: i32| {
         condenser(dir.root(), &["verify", "store"]).ok();
         assert_eq!(get("s"), dated(72, 16));
         assert_eq!(get("other"), record("other", &session(2, 8)));
         assert_eq!(get("third"), record("third", &session(3, 9)));
-        condenser(dir.root(), &["restore", "store", "--night", "5", "-o", "back"]).ok();
+        condenser(dir.root(), &["restore", "store", "--night", "5", "-o", "back"]).exits(restored);
         let anew = record("other", &session(2, 8)) + &dated(72, 16);
         assert_eq!(String::from_utf8(dir.read("back/a.jsonl")).expect("text"), anew);
         std::fs::remove_dir_all(dir.path("back")).expect("it is there");
     };
-    check();
+    check(0);
     for every_state in [true, false] {
         let keeps: &[&str] = if every_state { &["--every-state"] } else { &[] };
         condenser(dir.root(), &[&["merge", "store", "--yes"], keeps].concat()).ok();
-        check();
+        // Nobody knows whether this log was all that the night had.
+        check(i32::from(!every_state));
         dir.write("logs/a.jsonl", record("third", &session(3, 9)) + "\n");
         as_of(19);
     }

@@ -391,3 +391,45 @@ fn a_run_that_an_earlier_version_left_out_of_a_merge_is_no_damage() {
     condenser(dir.root(), &["merge", "store", "--yes"]).ok();
     assert!(dir.path("store/runs/00002-left").exists());
 }
+
+#[test]
+fn a_night_of_which_not_every_state_is_kept_is_not_given_for_a_whole_one() {
+    let dir = job();
+    dir.write("logs/b.jsonl", jsonl(5, 52));
+    night(&dir).ok();
+    let before = files(&dir.path("logs"));
+    dir.write("logs/a.jsonl", jsonl(9, 51));
+    night(&dir).ok();
+    // Cut, so that the state before is kept.
+    dir.write("logs/a.jsonl", jsonl(4, 51));
+    night(&dir).ok();
+    condenser(dir.root(), &["merge", "store", "--yes"]).ok();
+    let restore = |night: &str, code: i32| {
+        drop(std::fs::remove_dir_all(dir.path("back")));
+        let told = condenser(dir.root(), &["restore", "store", "--night", night, "-o", "back"]).exits(code).stderr;
+        (told, if dir.path("back").exists() { files(&dir.path("back")) } else { Default::default() })
+    };
+    let (told, back) = restore("1", 1);
+    assert!(told.contains("night 00001: 1 log is all that is kept of this night; the rest was merged away"), "{told}");
+    assert_eq!((back.len(), &back["b.jsonl"]), (1, &before["b.jsonl"]));
+    let (told, back) = restore("2", 1);
+    assert!(told.contains("night 00002: 1 log is all"), "{told}");
+    assert_eq!((back.len(), &*back["a.jsonl"]), (1, jsonl(9, 51).as_bytes()));
+    let stream = condenser(dir.root(), &["restore", "store", "--night", "2"]).exits(1);
+    assert_eq!(stream.stdout, jsonl(9, 51).as_bytes());
+    let (_, back) = restore("3", 0);
+    assert!(back == files(&dir.path("logs")));
+    // It is as much after another merge, and nights that came since are whole.
+    dir.write("logs/b.jsonl", jsonl(6, 52));
+    night(&dir).ok();
+    condenser(dir.root(), &["merge", "store", "--every-state", "--yes"]).ok();
+    assert_eq!((restore("1", 1).1.len(), restore("2", 1).1.len()), (1, 1));
+    assert_eq!(restore("3", 0).1["b.jsonl"], before["b.jsonl"]);
+    assert!(restore("5", 0).1 == files(&dir.path("logs")));
+    let (told, _) = restore("7", 2);
+    assert!(
+        told.contains("the store has no night 7; the last is 00005; states of single logs are kept of 00001, 00002"),
+        "{told}"
+    );
+    condenser(dir.root(), &["verify", "store"]).ok();
+}

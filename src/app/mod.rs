@@ -68,7 +68,7 @@ pub use pairs::{decode, pairs, reasons};
 pub use questions::ask_through;
 pub use reading::{OnMerge, reading, runs_with};
 pub use report::{ReportOutcome, ReportRequest, Reported, check_report_of_job, report, report_of_job};
-pub use restore::{RestoreOutcome, RestoreSettings, RestoredFile, Restoring, restore};
+pub use restore::{PartOfNight, RestoreOutcome, RestoreSettings, RestoredFile, Restoring, restore};
 pub use stop::Stop;
 pub use sweep::{SweepOutcome, SweepSettings, sweep};
 pub use verify::{VerifyOutcome, verify, verify_store};

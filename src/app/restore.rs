@@ -23,7 +23,7 @@ use crate::shape;
 use job::{Job, names, too_many};
 use maps::{Maps, Seen};
 pub(super) use nights::{StoredLog, job};
-pub use settings::{RestoreOutcome, RestoreSettings, RestoredFile, Restoring};
+pub use settings::{PartOfNight, RestoreOutcome, RestoreSettings, RestoredFile, Restoring};
 
 /// Restores what `settings` say.
 pub fn restore(app: &App, settings: &RestoreSettings<'_>) -> Result<RestoreOutcome> {

@@ -1,6 +1,6 @@
 //! `condenser restore`: what was typed becomes settings, and what came back is told.
 
-use condenser::app::{self, App, RestoreSettings, Restoring};
+use condenser::app::{self, App, PartOfNight, RestoreSettings, Restoring};
 use condenser::error::{Error, Result};
 use condenser::report::numbers::counted;
 
@@ -49,6 +49,13 @@ pub(crate) fn run(app: &App, args: RestoreArgs) -> Result<Ending> {
         };
         let files = counted(outcome.files.len() as u64, "file");
         message::note(&format!("{files} restored to {}{there}", folder.display()));
+    }
+    if let Some(PartOfNight { night, n_logs }) = outcome.part_of {
+        let (logs, is) = (counted(n_logs as u64, "log"), if n_logs == 1 { "is" } else { "are" });
+        let message =
+            format!("{logs} {is} all that is kept of this night; the rest was merged away without --every-state");
+        message::error(&Error::input(format!("night {night}"), message));
+        return Ok(Ending::Failed);
     }
     if outcome.n_missing > 0 {
         let n = outcome.n_missing;

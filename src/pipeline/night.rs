@@ -18,7 +18,7 @@ pub struct Night {
     pub run: String,
     /// The logs that were new, had grown or were changed, as they were then.
     pub logs: Vec<LogState>,
-    /// Of a run that took the place of nights: those whose states come back from it, by the names of their runs.
+    /// Of a run that took the place of nights: those of which every state comes back from it, by the names of their runs; logs have states of others too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nights: Vec<String>,
     /// The runs of which it took the place.
@@ -206,7 +206,7 @@ impl Night {
         Ok((Self { store_version: STORE_VERSION, run: run.to_owned(), logs, ..Self::default() }, left_out))
     }
 
-    /// The nights whose states come back from its run, by the names of their runs.
+    /// The nights of which every state comes back from its run, by the names of their runs.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let own = self.nights.is_empty().then_some(&*self.run);
         self.nights.iter().map(String::as_str).chain(own)

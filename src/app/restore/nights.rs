@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::job::{Job, Part, place_names, too_many};
-use super::settings::{RestoreOutcome, RestoreSettings, RestoredFile};
+use super::settings::{PartOfNight, RestoreOutcome, RestoreSettings, RestoredFile};
 use crate::app::App;
 use crate::app::output::{Destination, local};
 use crate::error::{Error, Result};
@@ -67,9 +67,12 @@ pub(super) fn all(
     bridge: &Bridge,
 ) -> Result<RestoreOutcome> {
     let mut logs = Vec::new();
-    for (run, state) in store.as_of(night)?.into_values() {
+    let found = store.as_of(night)?;
+    for (run, state) in found.states.into_values() {
         logs.push(StoredLog::of(store, run, state)?);
     }
+    let n_logs = logs.len();
+    let part_of = found.part_of.map(|night| PartOfNight { night: night.to_owned(), n_logs });
     let Some(folder) = settings.output.as_deref().filter(|output| *output != "-") else {
         let [log] = &*logs else { return Err(too_many(logs.len())) };
         let mut output = Destination::stream(settings.stdout);
@@ -82,7 +85,7 @@ pub(super) fn all(
             store.read(&stretches, bridge, &check, &mut |_, bytes| output.write(bytes), &mut |_, error| Err(error))?;
         }
         output.finish()?;
-        return Ok(RestoreOutcome::default());
+        return Ok(RestoreOutcome { part_of, ..RestoreOutcome::default() });
     };
     let folder = local(Path::new(folder))?;
     let sources: Vec<(PathBuf, usize)> = logs.iter().enumerate().map(|(at, log)| (log.name(), at)).collect();
@@ -112,7 +115,7 @@ pub(super) fn all(
     store.read(&stretches, bridge, &check, &mut |at, bytes| files.write(at, bytes), &mut |_, error| Err(error))?;
     files.finish()?;
     folders.iter().try_for_each(|folder| sync_folder(folder))?;
-    Ok(RestoreOutcome { files: restored, folder: Some(folder), ..RestoreOutcome::default() })
+    Ok(RestoreOutcome { files: restored, folder: Some(folder), part_of, ..RestoreOutcome::default() })
 }
 
 /// The parts of a table.

@@ -79,8 +79,19 @@ pub struct RestoreOutcome {
     pub files: Vec<RestoredFile>,
     /// Where they are; `None` when they went to the stream.
     pub folder: Option<PathBuf>,
+    /// Of a night that is not whole any more: what is kept of it.
+    pub part_of: Option<PartOfNight>,
     /// Of a store: runs that nothing knows any more.
     pub lost: Vec<LeftRun>,
     /// Of a verbatim map: ids that have no original in it.
     pub n_missing: usize,
+}
+
+/// What is kept of a night that was merged with others, without its every state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartOfNight {
+    /// The name of its run.
+    pub night: String,
+    /// Logs of which its state is kept.
+    pub n_logs: usize,
 }

@@ -121,10 +121,8 @@ impl Store {
         let open = self.open_in(&run, &plan, &path_of)?;
         let names = self.nights.iter().flat_map(Night::names).map(str::to_owned);
         let last = self.nights.iter().flat_map(Night::names).last();
-        let is_kept = |name: &String| {
-            every_state || last == Some(name) || night.logs.iter().any(|log| log.night.as_ref() == Some(name))
-        };
-        night.nights = names.filter(is_kept).collect();
+        // Of the others not all states are kept.
+        night.nights = names.filter(|name| every_state || last == Some(name)).collect();
         night.replaces = self.nights.iter().map(|night| night.run.clone()).chain(self.replaced.clone()).collect();
         Ok((night, open))
     }

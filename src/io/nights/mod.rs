@@ -2,6 +2,7 @@
 //! That is written only after the run is complete, once, and never again. Knows files and runs, not what a job does.
 
 mod ages;
+mod as_of;
 mod blobs;
 mod corpus;
 mod find;
@@ -29,6 +30,7 @@ use crate::error::{Error, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{LogState, Night, NightFigures, OpenLog, RunPlan, STORE_VERSION, open_sealed};
 
+pub use as_of::StatesAsOf;
 pub use corpus::NightInputs;
 pub use find::RunOrStore;
 pub use known::KnownLogs;
@@ -190,23 +192,6 @@ impl Store {
     /// The latest state of every log, by path, with the run of its night.
     pub fn latest(&self) -> BTreeMap<&str, (&str, &LogState)> {
         self.until(u64::MAX)
-    }
-
-    /// The states of all logs as the night with this run left them, named by its run or its number; without one the latest.
-    ///
-    /// # Errors
-    /// `Usage` when there is no such night.
-    pub fn as_of(&self, night: Option<&str>) -> Result<BTreeMap<&str, (&str, &LogState)>> {
-        let Some(name) = night else { return Ok(self.latest()) };
-        let number = number_of(name);
-        let is_it = |night: &&str| *night == name || number.is_some() && number_of(night) == number;
-        let found = self.nights.iter().flat_map(Night::names).find(is_it).and_then(number_of).ok_or_else(|| {
-            let last = self.nights.iter().flat_map(Night::names).last().unwrap_or("none");
-            let message = format!("the store has no night {name}; the last is {last}");
-            Error::usage(self.root.to_string(), message)
-                .hinting("what single nights left is kept by `condenser merge` with --every-state only")
-        })?;
-        Ok(self.until(found))
     }
 
     /// The states that nights up to this number left.
