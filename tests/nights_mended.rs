@@ -433,3 +433,39 @@ fn a_night_of_which_not_every_state_is_kept_is_not_given_for_a_whole_one() {
     );
     condenser(dir.root(), &["verify", "store"]).ok();
 }
+
+#[test]
+fn a_dry_run_takes_its_sample_from_what_is_new() {
+    let dir = job();
+    let packed = |lines: &str| {
+        use std::io::Write;
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gz.write_all(lines.as_bytes()).expect("memory takes all");
+        gz.finish().expect("memory takes all")
+    };
+    let all = jsonl(60, 51);
+    let lines: Vec<&str> = all.split_inclusive('\n').collect();
+    dir.write("logs/a.jsonl", lines[..58].concat());
+    dir.write("logs/b.jsonl.gz", packed(&lines[..57].concat()));
+    night(&dir).ok();
+    dir.write("logs/a.jsonl", &all);
+    dir.write("logs/b.jsonl.gz", packed(&all));
+    let store = files(&dir.path("store"));
+    let told = condenser(dir.root(), &["run", "job.toml", "--dry-run"]).ok();
+    let told = String::from_utf8(told.stdout).expect("text");
+    let new = lines[58..].concat().len() + lines[57..].concat().len();
+    let of_text = if new < 1024 { format!("{new} B") } else { format!("{:.1} KiB", new as f64 / 1024.0) };
+    for says in
+        ["0 new, 2 grown", &*format!("sample: {of_text} of text, 5 records, from the beginnings of 2 of 2 files")]
+    {
+        assert!(told.contains(says), "{says}: {told}");
+    }
+    let plain = lines[58..].concat().len();
+    let plain = if plain < 1024 {
+        format!("{plain} B  logs/a.jsonl")
+    } else {
+        format!("{:.1} KiB  logs/a.jsonl", plain as f64 / 1024.0)
+    };
+    assert!(told.contains(&plain), "{plain}: {told}");
+    assert!(store == files(&dir.path("store")));
+}

@@ -93,7 +93,7 @@ fn list(inputs: &[Input], lines: &mut Vec<String>) -> Result<Vec<u64>> {
     for input in inputs {
         sizes.push(match &input.file {
             None => 0,
-            Some(file) => file.stat()?.and_then(|found| found.bytes).unwrap_or(0),
+            Some(file) => new_bytes(input, file.stat()?.and_then(|found| found.bytes).unwrap_or(0)),
         });
     }
     lines.push(format!("{}, {} as stored", counted(inputs.len() as u64, "input"), human(sizes.iter().sum())));
@@ -105,6 +105,16 @@ fn list(inputs: &[Input], lines: &mut Vec<String>) -> Result<Vec<u64>> {
         lines.push(format!("  … and {} more", inputs.len() - MAX_LISTED));
     }
     Ok(sizes)
+}
+
+/// Of a file of so many `bytes` those that are read, as stored: a store may have its beginning.
+fn new_bytes(input: &Input, bytes: u64) -> u64 {
+    bytes.saturating_sub(input.keeps.as_ref().map_or(0, |kept| kept.stored_bytes))
+}
+
+/// Bytes of text of a file that are read and passed over: a store has them, and they stand in a compressed stream.
+fn passed_bytes(input: &Input) -> u64 {
+    input.keeps.as_ref().filter(|kept| kept.stored_bytes == 0).map_or(0, |kept| kept.bytes)
 }
 
 fn estimate(app: &App, settings: &JobSettings, files: &[(Input, u64)], lines: &mut Vec<String>) -> Result<()> {
@@ -122,7 +132,8 @@ fn estimate(app: &App, settings: &JobSettings, files: &[(Input, u64)], lines: &m
     let (mut all_text, mut disk, mut taken_stored) = (0.0, BTreeMap::<&str, f64>::new(), 0);
     for ((input, bytes), head) in taken.iter().zip(&sample.heads) {
         let (stored, text) = density(input, *bytes, share)?.unwrap_or((head.stored, head.bytes));
-        let whole = *bytes as f64 * text as f64 / stored.max(1) as f64;
+        let whole = *bytes as f64 * text as f64 / stored.max(1) as f64 - passed_bytes(input) as f64;
+        let whole = whole.max(head.bytes as f64);
         all_text += whole;
         taken_stored += bytes;
         for (table, bytes) in &head.tables {
@@ -272,7 +283,7 @@ struct Heads {
 impl Corpus for Heads {
     fn open(&self, index: usize, input: &PlannedInput, slice: &Slice) -> Result<Box<dyn Source>> {
         let source = self.inputs.open(index, input, slice)?;
-        let stored = input.bytes;
+        let stored = input.bytes_to_read();
         Ok(Box::new(Head { source, stored, left: self.share, read: 0, index, all: self.read.clone() }))
     }
 }
@@ -280,7 +291,7 @@ impl Corpus for Heads {
 /// The beginning of a source.
 struct Head {
     source: Box<dyn Source>,
-    /// Bytes of the whole input as stored.
+    /// Bytes of the whole input as stored, as far as it is read.
     stored: Option<u64>,
     left: u64,
     read: u64,
