@@ -33,16 +33,15 @@ pub struct RunListing {
 /// # Errors
 /// `Usage` when there is no run, `Verification` when its plan, a commit or its manifest differs from what was written.
 pub fn list(app: &App, place: &Place, observer: &dyn Observer) -> Result<ListOutcome> {
-    reading(std::slice::from_ref(place), OnMerge::Begin, &mut || list_once(app, place, observer))
-}
-
-fn list_once(app: &App, place: &Place, observer: &dyn Observer) -> Result<ListOutcome> {
     let run = match RunSoFar::open(place, &|| app.stop.check()) {
         Ok(run) => run,
         Err(error) if error.kind == ErrorKind::Usage && !place.location().is_web() => {
-            let store = Store::find(place)?.ok_or(error)?;
-            tell_lost(&store, observer)?;
-            return logs_of(&store, place).map(ListOutcome::Store);
+            let listed = reading(std::slice::from_ref(place), OnMerge::Begin, &mut || {
+                let Some(store) = Store::find(place)? else { return Ok(None) };
+                tell_lost(&store, observer)?;
+                logs_of(&store, place).map(Some)
+            });
+            return listed?.ok_or(error).map(ListOutcome::Store);
         }
         Err(error) => return Err(error),
     };

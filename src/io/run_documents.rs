@@ -22,6 +22,12 @@ pub(crate) const TIMINGS: &str = "timings";
 /// The folder of the documents of a store.
 pub(crate) const NIGHTS: &str = "nights";
 
+/// True for `00007.json.zst` and the like; anything else in the folder of nights belongs to somebody else.
+pub(crate) fn is_night(name: &str) -> bool {
+    let number = name.strip_suffix(".json.zst");
+    number.is_some_and(|number| number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// So many commits are in memory when they are compared.
 const COMMITS_AT_ONCE: usize = 256;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{NIGHTS, Store, document_of, is_night};
+use super::{LEDGER, NIGHTS, Store, document_of, is_night};
 use crate::error::Result;
 use crate::io::store::Place;
 
@@ -41,6 +41,13 @@ impl ListedNights {
         let nights = Store::look(&self.root)?.nights;
         let is_new = |run: &str| !self.documents.contains(&document_of(run));
         Ok(nights.iter().any(|night| !night.replaces.is_empty() && is_new(&night.run)))
+    }
+}
+
+impl Store {
+    /// Whether there is a store at `root`.
+    pub fn is_at(root: &Place) -> Result<bool> {
+        Ok(!ListedNights::now(root)?.is_empty() || root.join(LEDGER).exists()?)
     }
 }
 

@@ -5,6 +5,7 @@ mod ages;
 mod as_of;
 mod blobs;
 mod corpus;
+mod enter;
 mod find;
 mod index;
 mod known;
@@ -12,7 +13,6 @@ mod left;
 mod listed;
 mod looks_again;
 mod merge;
-mod names;
 mod older;
 mod read;
 mod select;
@@ -22,26 +22,24 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::LEDGER;
 use super::blob_files::BLOBS;
 use super::gathered::Gathered;
-use super::run_documents::{MANIFEST, NIGHTS, is_begun, plan_at, read_plan};
+use super::run_documents::{MANIFEST, NIGHTS, is_begun, is_night, plan_at};
 use super::run_names::check_below;
 use super::store::{Lock, Place, Sighting};
 use crate::durable::sweep_unfinished;
 use crate::error::{Error, Result};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{LogState, Night, NightFigures, OpenLog, RunPlan, STORE_VERSION, open_sealed};
+use crate::pipeline::{LogState, Night, NightFigures, RunPlan, STORE_VERSION, open_sealed};
 
 pub use as_of::StatesAsOf;
 pub use corpus::NightInputs;
+pub use enter::SourceNames;
 pub use find::RunOrStore;
 pub use known::KnownLogs;
 pub use left::{LeftRun, RunFate};
 pub use listed::ListedNights;
 pub use merge::LineOfStates;
-pub use names::SourceNames;
 pub use read::Stretches;
 pub use select::{Beside, Selection, Version};
-
-use names::full_name;
 
 /// The folder of the runs.
 pub(crate) const RUNS: &str = "runs";
@@ -102,11 +100,6 @@ impl Store {
     pub fn find(root: &Place) -> Result<Option<Self>> {
         let store = Self::look(root)?;
         Ok((!store.nights.is_empty() || root.join(LEDGER).exists()?).then_some(store))
-    }
-
-    /// Whether there is a store at `root`.
-    pub fn is_at(root: &Place) -> Result<bool> {
-        Ok(!ListedNights::now(root)?.is_empty() || root.join(LEDGER).exists()?)
     }
 
     /// The same as [`Self::find`]; where there is nothing yet, an empty store.
@@ -305,35 +298,6 @@ impl Store {
         }
         Ok(runs)
     }
-
-    /// Writes down the night of the complete run `name`. Files that the run does not hold are left out: they are named, and the next
-    /// run takes them.
-    ///
-    /// # Errors
-    /// `Io` when another process has taken the store meanwhile.
-    pub async fn enter(&mut self, name: &str, names: &SourceNames, figures: NightFigures) -> Result<Vec<String>> {
-        let (night, open, left_out) = tokio::task::block_in_place(|| self.night_of(name, names))?;
-        let logs = night.logs.len() as u64;
-        let mut night = Night { figures: vec![NightFigures { logs, ..figures }], ..night };
-        self.publish(name, &mut night, open).await?;
-        for (log, state) in night.logs.iter().enumerate() {
-            self.states.entry(state.path.clone()).or_default().push((self.nights.len(), log));
-        }
-        self.nights.push(night);
-        Ok(left_out)
-    }
-}
-
-impl Store {
-    /// What there is to write down of the complete run `name`, the conversations that are not at rest, and the files that it does not hold.
-    fn night_of(&self, name: &str, names: &SourceNames) -> Result<(Night, Vec<OpenLog>, Vec<String>)> {
-        let path = self.run_path(name);
-        let (run, plan) = (self.open_run(name)?, read_plan(&path)?);
-        let path_of = |source: &str| names.full(source);
-        let (night, left_out) = Night::of_run(name, &plan, &run.commits, &run.manifest.missing, &path_of)?;
-        let open = self.open_after(&run, &plan, &path_of)?;
-        Ok((night, open, left_out))
-    }
 }
 
 /// The number with which the name of a run begins.
@@ -360,8 +324,11 @@ fn read_night(bytes: &[u8], place: &str) -> Result<Night> {
     Ok(night)
 }
 
-/// True for `00007.json.zst` and the like; anything else there belongs to somebody else.
-fn is_night(name: &str) -> bool {
-    let number = name.strip_suffix(".json.zst");
-    number.is_some_and(|number| number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit()))
+/// The path from the root, or the address.
+pub(super) fn full_name(file: &Place) -> Result<String> {
+    let Some(path) = file.as_local() else { return Ok(file.to_string()) };
+    let place = file.to_string();
+    let found = std::path::absolute(path).map_err(|error| super::failed(&*place, "has no absolute path", error))?;
+    let name = found.into_os_string().into_string();
+    name.map_err(|_| Error::usage(place, "the name is no UTF-8, so the store cannot hold it"))
 }

@@ -1,11 +1,12 @@
-//! Full names of logs: from the root, or addresses. Refuses to know what the logs hold.
+//! Writes down the night of a complete run, with the full names of its logs. Knows names and documents; refuses to know what the logs hold.
 
 use std::path::{Path, PathBuf, absolute};
 
-use super::Store;
+use super::{Store, full_name};
 use crate::error::{Error, Result};
-use crate::io::failed;
+use crate::io::run_documents::read_plan;
 use crate::io::store::{Location, Place, Stores};
+use crate::pipeline::{Night, NightFigures, OpenLog};
 
 /// Gives the sources of a run their full names.
 #[derive(Debug)]
@@ -57,15 +58,41 @@ impl SourceNames {
 }
 
 impl Store {
+    /// Writes down the night of the complete run `name`. Files that the run does not hold are left out: they are named, and the next
+    /// run takes them.
+    ///
+    /// # Errors
+    /// `Io` when another process has taken the store meanwhile.
+    pub async fn enter(&mut self, name: &str, names: &SourceNames, figures: NightFigures) -> Result<Vec<String>> {
+        let (night, open, left_out) = tokio::task::block_in_place(|| self.night_of(name, names))?;
+        let logs = night.logs.len() as u64;
+        let mut night = Night { figures: vec![NightFigures { logs, ..figures }], ..night };
+        self.publish(name, &mut night, open).await?;
+        for (log, state) in night.logs.iter().enumerate() {
+            self.states.entry(state.path.clone()).or_default().push((self.nights.len(), log));
+        }
+        self.nights.push(night);
+        Ok(left_out)
+    }
+
+    /// What there is to write down of the complete run `name`, the conversations that are not at rest, and the files that it does not hold.
+    fn night_of(&self, name: &str, names: &SourceNames) -> Result<(Night, Vec<OpenLog>, Vec<String>)> {
+        let path = self.run_path(name);
+        let (run, plan) = (self.open_run(name)?, read_plan(&path)?);
+        let path_of = |source: &str| names.full(source);
+        let (night, left_out) = Night::of_run(name, &plan, &run.commits, &run.manifest.missing, &path_of)?;
+        let open = self.open_after(&run, &plan, &path_of)?;
+        Ok((night, open, left_out))
+    }
+
     /// The folder in which the jobs were called whose logs have names that do not begin at the root; `None` where there was none, or
     /// more than one.
     fn folder_of_jobs(&self) -> Option<PathBuf> {
         let mut found: Option<&Path> = None;
         for log in self.nights.iter().flat_map(|night| &night.logs) {
-            let (path, source) = (Path::new(&log.path), Path::new(&log.source));
-            if path.is_relative() || source.is_absolute() {
-                continue;
-            }
+            let location = Location::parse(&log.source).ok()?;
+            let Some(source) = location.as_local().filter(|source| source.is_relative()) else { continue };
+            let path = Path::new(&log.path);
             let is_it = |folder: &&Path| absolute(folder.join(source)).is_ok_and(|full| full == path);
             let folder = path.ancestors().find(is_it)?;
             if *found.get_or_insert(folder) != folder {
@@ -74,13 +101,4 @@ impl Store {
         }
         found.map(Path::to_owned)
     }
-}
-
-/// The path from the root, or the address.
-pub(super) fn full_name(file: &Place) -> Result<String> {
-    let Some(path) = file.as_local() else { return Ok(file.to_string()) };
-    let place = file.to_string();
-    let found = absolute(path).map_err(|error| failed(&*place, "has no absolute path", error))?;
-    let name = found.into_os_string().into_string();
-    name.map_err(|_| Error::usage(place, "the name is no UTF-8, so the store cannot hold it"))
 }
