@@ -469,3 +469,57 @@ fn a_dry_run_takes_its_sample_from_what_is_new() {
     assert!(told.contains(&plain), "{plain}: {told}");
     assert!(store == files(&dir.path("store")));
 }
+
+#[test]
+fn nothing_is_restored_into_the_store_itself() {
+    let dir = job();
+    night(&dir).ok();
+    let store = files(&dir.path("store"));
+    for output in ["store", "store/", "./store/runs/back", "logs/../store/new/deep"] {
+        let told = condenser(dir.root(), &["restore", "store", "-o", output]).exits(2).stderr;
+        assert!(told.contains("this lies in what is restored; name a folder elsewhere"), "{told}");
+    }
+    assert!(store == files(&dir.path("store")));
+    condenser(dir.root(), &["restore", "store", "-o", "store-back"]).ok();
+    condenser(&dir.path("store"), &["restore", ".", "-o", "../back"]).ok();
+    assert!(files(&dir.path("back")).into_iter().eq(files(&dir.path("logs"))));
+}
+
+#[test]
+fn a_store_is_no_folder_of_logs() {
+    let dir = job();
+    night(&dir).ok();
+    for args in [&["compress", "store", "-o", "run"][..], &["explain", "store"]] {
+        let told = condenser(dir.root(), args).exits(2).stderr;
+        assert!(told.contains("store: this is a store of nights, not a folder of logs"), "{told}");
+        assert!(told.contains("hint: restore its logs (`condenser restore STORE -o FOLDER`)"), "{told}");
+    }
+    // One that lies among logs is passed by, as runs are.
+    std::fs::remove_file(dir.path("job.toml")).expect("it was there");
+    condenser(dir.root(), &["compress", ".", "-o", "run"]).ok();
+    condenser(dir.root(), &["restore", "run", "-o", "back"]).ok();
+    assert_eq!(files(&dir.path("back")).len(), 1);
+}
+
+#[test]
+fn a_store_in_a_folder_of_its_logs_is_refused_at_once() {
+    for inputs in ["[\".\"]", "[\"logs\", \"./\"]", "[\"archive\"]"] {
+        let dir = job();
+        dir.write("archive/b.jsonl", jsonl(2, 52));
+        dir.write("job.toml", JOB.replace("[\"logs\"]", inputs).replace("\"store\"", "\"archive/store\""));
+        for more in [&["--dry-run"][..], &[]] {
+            let told = condenser(dir.root(), &[&["run", "job.toml"], more].concat()).exits(2).stderr;
+            assert!(told.contains("the store archive/store would lie in this folder of inputs"), "{told}");
+        }
+        assert!(!dir.path("archive/store").exists());
+    }
+}
+
+#[test]
+fn a_command_that_finds_nothing_asks_for_a_run_or_a_store() {
+    let dir = TestDir::new();
+    for command in ["verify", "restore", "ls", "report"] {
+        let told = condenser(dir.root(), &[command, "nothere"]).exits(2).stderr;
+        assert!(told.contains("or a store of nights"), "{command}: {told}");
+    }
+}

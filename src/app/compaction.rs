@@ -3,7 +3,7 @@
 
 use super::compress::{Call, into_run, prepared};
 use super::gather::figures_of_night;
-use super::inputs::{inputs_or, refuse_inside};
+use super::inputs::{inputs_or, refuse_around, refuse_inside};
 use super::outcome::RunOutcome;
 use super::report::{ReportOutcome, check_report_of_job, report_of_job};
 use super::{App, stores_of};
@@ -34,6 +34,7 @@ pub fn compact(app: &App, call: &Call<'_>, told: &mut dyn FnMut(NightNews<'_>) -
         return Err(Error::usage("", message));
     }
     let place = call.place()?;
+    refuse_around(&call.settings.inputs, &place)?;
     check_report_of_job(call.settings, &place.join("runs").join("night"))?;
     let told_of = |nothing: &str| call.observer.news(News::Warning(nothing));
     let nothing = &mut |nothing| outlived(&place, nothing, &mut |line| told_of(&line));

@@ -22,7 +22,7 @@ use arrow::datatypes::SchemaRef;
 use super::compaction::{outlived, tonight};
 use super::compress::prepared;
 use super::engines::engine_of;
-use super::inputs::{originals, tables_of, told};
+use super::inputs::{originals, refuse_around, tables_of, told};
 use super::oracle::Foresight;
 use super::{App, compress, place, stores_of};
 
@@ -44,6 +44,9 @@ pub fn dry_run(app: &App, settings: &JobSettings) -> Result<String> {
         (Target::Run(store), JobKind::Compaction) => Some(place(Path::new(store), &stores)?),
         _ => None,
     };
+    if let Some(store) = &store {
+        refuse_around(&settings.inputs, store)?;
+    }
     let mut lines = Vec::new();
     let nothing = &mut |nothing| match &store {
         Some(store) => outlived(store, nothing, &mut |line| lines.push(line)),

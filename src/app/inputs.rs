@@ -86,6 +86,22 @@ pub(super) fn refuse_inside(arguments: &[String], inputs: &[Input], run: &Place)
     }
 }
 
+/// Refuses a store inside of a folder that `arguments` name: later nights would find it among the logs.
+pub(super) fn refuse_around(arguments: &[String], store: &Place) -> Result<()> {
+    for argument in arguments {
+        let location = Location::parse(argument)?;
+        let is_folder = location.as_local().map_or(!location.has_pattern(), Path::is_dir);
+        if is_folder && store.location().is_within(&location) {
+            let message =
+                format!("the store {store} would lie in this folder of inputs, and later nights would find it there");
+            return Err(
+                Error::usage(argument, message).hinting("name an output elsewhere, or the folders of the logs alone")
+            );
+        }
+    }
+    Ok(())
+}
+
 /// How streams among the inputs of a job are cut.
 pub(super) fn batches_of(settings: &JobSettings) -> BatchOptions {
     BatchOptions { batch_bytes: settings.options.batch_bytes, max_record_bytes: settings.options.max_record_bytes }

@@ -15,6 +15,7 @@ use super::output::Destination;
 use super::reading::{OnMerge, reading};
 use super::{App, get, local, place};
 use crate::error::{Error, Result};
+use crate::io::store::Place;
 use crate::io::{OpenSidecar, Run, RunOrStore, open_codec, sweep_beside, sync_folder};
 use crate::model::{Reject, ShapeName};
 use crate::pipeline::bridge::Bridge;
@@ -31,6 +32,7 @@ pub fn restore(app: &App, settings: &RestoreSettings<'_>) -> Result<RestoreOutco
     match &settings.what {
         Restoring::Run { run, through, conversation, night } => {
             let place = place(run, &settings.stores)?;
+            refuse_within(settings.output.as_deref(), &place)?;
             let which = (&**through, conversation.as_deref(), night.as_deref());
             // Files may be written already when nights are merged.
             let read = &mut || of_archive(app, RunOrStore::open(&place)?, which, settings, &bridge);
@@ -42,6 +44,24 @@ pub fn restore(app: &App, settings: &RestoreSettings<'_>) -> Result<RestoreOutco
             Ok(RestoreOutcome { n_missing, ..RestoreOutcome::default() })
         }
     }
+}
+
+/// Refuses to write what is restored into the run or store at `place`.
+fn refuse_within(output: Option<&str>, place: &Place) -> Result<()> {
+    let (Some(output), Some(archive)) = (output.filter(|output| *output != "-"), place.as_local()) else {
+        return Ok(());
+    };
+    let real = |path: &Path| {
+        let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        // What is to be made is not there yet.
+        full.ancestors().find_map(|there| there.canonicalize().ok()?.join(full.strip_prefix(there).ok()?).into())
+    };
+    let into = local(Path::new(output))?;
+    let is_within = real(&into).zip(real(archive)).is_some_and(|(into, archive)| into.starts_with(archive));
+    if is_within && archive.exists() {
+        return Err(Error::usage(output, "this lies in what is restored; name a folder elsewhere"));
+    }
+    Ok(())
 }
 
 /// Restores a run that came through others, one conversation, or a night of a store.

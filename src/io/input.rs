@@ -7,6 +7,7 @@ use glob::{MatchOptions, Pattern};
 
 use super::failed;
 use super::restored_names::strip_codec;
+use super::run_documents::{NIGHTS, is_night};
 use super::store::{Location, Place, Stores};
 use super::walk::{PassedOver, Walk, each_once};
 use crate::error::{Error, Result};
@@ -75,7 +76,7 @@ impl Listing {
 
 /// The inputs that `arguments` stand for: files, folders (all inputs below them, by name), patterns, and `-`
 /// for stdin. The order is that of the arguments. A run stands for its originals, which `originals` brings back, and runs
-/// inside a folder are not read; the folder `conversations` of a run is a folder like others. Of what a folder or a pattern holds each file is read once, whatever links to it; pipes, sockets and
+/// and stores inside a folder are not read; the folder `conversations` of a run is a folder like others. Of what a folder or a pattern holds each file is read once, whatever links to it; pipes, sockets and
 /// devices are read only when they are named. Of an argument that stands for nothing `nothing` hears why; its error ends the work.
 pub fn expand(
     arguments: &[String],
@@ -99,6 +100,9 @@ pub fn expand(
             found.inputs.extend(inputs);
             continue;
         };
+        if is_store(path) {
+            return Err(store_among_inputs(argument));
+        }
         if is_run(path) {
             found.inputs.extend(originals(&path.to_owned().into())?);
         } else if path.is_dir() {
@@ -152,6 +156,10 @@ fn remote(
         place.matches()?.into_iter().map(|listed| input(listed.location)).collect()
     } else {
         let names: Vec<String> = place.names()?.into_keys().collect();
+        let is_night = |name: &String| name.strip_prefix("nights/").is_some_and(is_night);
+        if names.iter().any(is_night) {
+            return Err(store_among_inputs(&location.to_string()));
+        }
         if MARKS_OF_RUN.iter().all(|mark| names.iter().any(|name| name.starts_with(mark))) {
             return originals(place);
         }
@@ -185,10 +193,10 @@ fn inputs_among(names: &[String]) -> Vec<&String> {
 /// Files that were found by name, and what was passed over.
 type Files = (Vec<PathBuf>, Vec<PassedOver>);
 
-/// The inputs below a folder; hidden files and folders, and runs, are none.
+/// The inputs below a folder; hidden files and folders, runs and stores of nights are none.
 fn files_below(folder: PathBuf) -> Result<Files> {
     let last = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let enters = |path: &Path| !last(path).starts_with('.') && !is_run(path);
+    let enters = |path: &Path| !last(path).starts_with('.') && !is_run(path) && !is_store(path);
     let wants = |path: &Path| {
         let name = last(path);
         !name.starts_with('.') && is_input(&name)
@@ -239,6 +247,20 @@ fn glob(pattern: &str) -> Result<Vec<PathBuf>> {
 /// True for the directory of a run, which is output even when it lies among the inputs.
 fn is_run(folder: &Path) -> bool {
     folder.join("commits").is_dir() && folder.join("conversations").is_dir()
+}
+
+/// True for the directory of a store of nights.
+fn is_store(folder: &Path) -> bool {
+    let is_document = |entry: std::fs::DirEntry| is_night(&entry.file_name().to_string_lossy());
+    let nights = folder.join("runs").is_dir().then(|| std::fs::read_dir(folder.join(NIGHTS)));
+    nights.and_then(std::io::Result::ok).is_some_and(|mut names| names.any(|entry| entry.is_ok_and(is_document)))
+}
+
+/// That an argument is a store of nights.
+fn store_among_inputs(argument: &str) -> Error {
+    Error::usage(argument, "this is a store of nights, not a folder of logs").hinting(
+        "restore its logs (`condenser restore STORE -o FOLDER`) and name that folder, or name one of its runs: STORE/runs/NIGHT",
+    )
 }
 
 fn is_input(name: &str) -> bool {

@@ -69,8 +69,8 @@ impl Run {
                 Error::usage(place, "this is a store of nightly runs, not a run")
                     .hinting("name one of its runs: STORE/runs/NIGHT")
             } else {
-                Error::usage(place, "there is no run here: no manifest.json was found")
-                    .hinting("name the directory that `condenser compress --output` wrote")
+                Error::usage(place, "there is no run here, and no store of nights: no manifest.json was found")
+                    .hinting("name a run, the directory that `condenser compress --output` wrote, or a store of nights, where the command takes one")
             });
         };
         let mut documents = [manifest.len() as u64, 0];
