@@ -30,7 +30,7 @@ impl Store {
         }
         let (mut states, mut part_of) = (BTreeMap::new(), None);
         for (run, log) in self.kept_of_merged() {
-            if let Some(night) = log.night.as_deref().filter(|night| is_it(&night)) {
+            if let Some(night) = log.night.as_deref().filter(|night| is_it(night)) {
                 states.insert(&*log.path, (run, log));
                 part_of = Some(night);
             }

@@ -9,6 +9,7 @@ use super::read::commit_of;
 use super::{Extent, Store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::Run;
+use crate::io::blob_files::run_of_blobs;
 use crate::io::store::Place;
 use crate::pipeline::{HeldPart, StoredRow};
 
@@ -67,9 +68,12 @@ impl Store {
                 }
             }
         }
-        // Of records that go on from the same one, or from each other, those of the last night count.
+        // Of records that go on from the same one, or from each other, those of the last night count. A text of its own is no record.
         let (mut rows, mut all, mut claimed) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        for found in by_night.into_values().rev() {
+        for mut found in by_night.into_values().rev() {
+            for (_, earlier) in &mut found {
+                earlier.retain(|row| run_of_blobs(&row.run).is_none());
+            }
             for (row, earlier) in &found {
                 all.insert(row.clone());
                 if !claimed.contains(row) && !earlier.iter().any(|earlier| claimed.contains(earlier)) {
