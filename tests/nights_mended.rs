@@ -1,6 +1,8 @@
 //! What does not end a night: logs that cannot be read yet, folders that hold none any more; what was left behind by nights that did
 //! not end, and damage of the documents of a store.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::support::chats::jsonl;
@@ -407,7 +409,7 @@ fn a_night_of_which_not_every_state_is_kept_is_not_given_for_a_whole_one() {
     let restore = |night: &str, code: i32| {
         drop(std::fs::remove_dir_all(dir.path("back")));
         let told = condenser(dir.root(), &["restore", "store", "--night", night, "-o", "back"]).exits(code).stderr;
-        (told, if dir.path("back").exists() { files(&dir.path("back")) } else { Default::default() })
+        (told, if dir.path("back").exists() { files(&dir.path("back")) } else { BTreeMap::new() })
     };
     let (told, back) = restore("1", 1);
     assert!(told.contains("night 00001: 1 log is all that is kept of this night; the rest was merged away"), "{told}");
