@@ -56,6 +56,32 @@ fn a_conversation_stands_once_when_its_log_was_cut_or_merged_on_the_way() {
 }
 
 #[test]
+fn records_of_one_id_stay_beside_each_other() {
+    let line = |seed: usize| record("u", &session(3, seed));
+    // Each letter is a record, each word a state of the log: the last one is what there is.
+    for history in ["B A AC", "B A AB", "B E A AB", "B C CB", "BA BC C CC"] {
+        let dir = TestDir::new();
+        dir.write("job.toml", JOB);
+        let mut last: Vec<String> = Vec::new();
+        for state in history.split(' ') {
+            last = state.bytes().map(|letter| line(usize::from(letter))).collect();
+            dir.write("logs/a.jsonl", last.concat());
+            night(&dir);
+        }
+        last.sort_unstable();
+        let check = || {
+            let found = String::from_utf8(condenser(dir.root(), &["get", "store", "u"]).ok().stdout).expect("text");
+            let mut found: Vec<&str> = found.split_inclusive('\n').collect();
+            found.sort_unstable();
+            assert_eq!(found, last, "{history}");
+        };
+        check();
+        condenser(dir.root(), &["merge", "store", "--yes"]).ok();
+        check();
+    }
+}
+
+#[test]
 fn sessions_that_go_on_where_they_stand_take_no_more_when_they_are_merged() {
     let dir = TestDir::new();
     dir.write("job.toml", JOB);
@@ -119,7 +145,10 @@ fn records_without_ids_are_numbered_over_all_nights_of_their_log() {
     let line =
         |n: usize| serde_json::json!({"messages": [{"role": "user", "content": format!("Number {n}.")}]}).to_string();
     let lines: Vec<String> = (0..12).map(line).collect();
-    let (mut log, mut unfinished) = (String::new(), String::new());
+    // Behind a byte order mark and a blank line, of which a night of its own is made.
+    let (mut log, mut unfinished) = ("\u{feff} \n".to_owned(), String::new());
+    dir.write("logs/a.jsonl", &log);
+    night(&dir);
     // With blank lines between them; a line that is torn for a night is one record.
     for round in lines.chunks(3) {
         log += &format!("{unfinished}\n{}\n  \n{}\n", round[0], round[1]);
@@ -133,8 +162,9 @@ fn records_without_ids_are_numbered_over_all_nights_of_their_log() {
     let check = || {
         for (n, line) in lines.iter().enumerate() {
             let found = condenser(dir.root(), &["get", "store", &format!("logs/a.jsonl#{n}")]).ok().stdout;
-            assert_eq!(String::from_utf8(found).expect("text").trim(), line, "{n}");
+            assert_eq!(String::from_utf8(found).expect("text").trim_start_matches('\u{feff}').trim(), line, "{n}");
         }
+        condenser(dir.root(), &["show", "store", "logs/a.jsonl#0"]).ok();
         condenser(dir.root(), &["verify", "store"]).ok();
     };
     check();

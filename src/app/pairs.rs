@@ -175,6 +175,8 @@ pub fn decode<'r>(record: &'r str, shape: Option<ShapeName>, id: &str) -> Result
         let message = format!("the record holds no conversation that can be shown: {detail}");
         Error::new(ErrorKind::Input, id, message).hinting("`condenser get` prints the record as it is")
     };
+    // A byte order mark stands before the first record of a file.
+    let record = record.trim_start_matches('\u{feff}');
     let decoded = shape.and_then(|shape| shape::decode(record, shape, id).ok());
     if let Some(decoded) = decoded {
         return Ok(decoded);

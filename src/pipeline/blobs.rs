@@ -20,9 +20,11 @@ const MAX_COUNTED: usize = 4 << 20;
 /// A record goes by such texts when they are at least so much of it, in percent.
 const MIN_SHARED: usize = 25;
 
-/// Pieces of a record end where so many bits of a hash of the bytes before are none: they have 512 bytes and more, 1 KiB in the mean.
-const PIECE_BITS: u32 = 9;
-const MIN_PIECE: usize = 512;
+/// Pieces of a record end where so many bits of a hash of the bytes before are none: they have 128 bytes and more, 256 in the mean.
+const PIECE_BITS: u32 = 7;
+const MIN_PIECE: usize = 128;
+/// A record goes by others when so many bytes in pieces are theirs.
+const MIN_IN_PIECES: usize = 256;
 const MAX_PIECE: usize = 8 << 10;
 /// So many bytes the hash is of: what came before has left its 32 bits.
 const HASHED: usize = u32::BITS as usize;
@@ -87,7 +89,7 @@ impl TextCounts {
 
     /// Counts the pieces of a record of a log of which there are several states.
     pub fn add_pieces(&mut self, record: &str) {
-        if record.len() < MIN_BYTES {
+        if record.len() < MIN_IN_PIECES {
             return;
         }
         let of = (record.len(), key(record));
@@ -114,7 +116,7 @@ impl TextCounts {
         self.pieces.values().for_each(|piece| {
             *saved.entry(piece.longest.1).or_default() += piece.bytes * (piece.times - 1);
         });
-        saved.retain(|_, saved| *saved >= 2 * MIN_SAVED);
+        saved.retain(|_, saved| *saved >= MIN_IN_PIECES as u64);
         let pieces =
             self.pieces.into_iter().filter(|(_, piece)| piece.times > 1).map(|(key, piece)| (key, piece.longest.1));
         let longest_with = pieces.filter(|(_, longest)| saved.contains_key(longest)).collect();
@@ -156,17 +158,18 @@ impl TextPlaces {
     /// # Errors
     /// That of `put`.
     pub fn place(&mut self, record: &str, put: &mut dyn FnMut(&str) -> Result<StoredRow>) -> Result<()> {
-        for text in long_texts(record) {
-            let (key, is_all) = (key(text), text.len() == record.len());
-            let is_wanted = self.wanted.texts.contains(&key) || is_all && self.wanted.longest.contains(&key);
-            if !is_wanted {
+        let is_longest = !self.wanted.longest.is_empty() && self.wanted.longest.contains(&key(record));
+        let texts = if is_longest { vec![record] } else { long_texts(record) };
+        for text in texts {
+            let key = key(text);
+            if !is_longest && !self.wanted.texts.contains(&key) {
                 continue;
             }
             if let Entry::Vacant(place) = self.places.entry(key) {
                 place.insert(put(text)?);
             }
             // What stands in a record that is repeated has no place of its own for that.
-            if is_all {
+            if text.len() == record.len() {
                 break;
             }
         }
@@ -198,7 +201,7 @@ impl TextPlaces {
 
     /// The records that have most of `record`, and how many bytes in pieces.
     fn longest_like(&self, record: &str) -> (Vec<StoredRow>, usize) {
-        if self.wanted.longest_with.is_empty() || record.len() < MIN_BYTES {
+        if self.wanted.longest_with.is_empty() || record.len() < MIN_IN_PIECES {
             return (Vec::new(), 0);
         }
         let mut shared: HashMap<&StoredRow, usize> = HashMap::new();
@@ -211,7 +214,7 @@ impl TextPlaces {
         let mut most: Vec<(usize, &StoredRow)> = shared.into_iter().map(|(row, shared)| (shared, row)).collect();
         most.sort_by_key(|&(shared, row)| (Reverse(shared), row));
         most.truncate(MAX_LONGEST);
-        most.retain(|&(shared, _)| shared as u64 >= MIN_SAVED);
+        most.retain(|&(shared, _)| shared >= MIN_IN_PIECES);
         (most.iter().map(|&(_, row)| row.clone()).collect(), most.iter().map(|&(shared, _)| shared).sum())
     }
 }
@@ -329,7 +332,7 @@ mod tests {
         let state =
             |id: &str, n_bytes: usize| format!("{{\"at\":{n_bytes},\"id\":\"{id}\",\"m\":[\"{}\"]}}", text(3, n_bytes));
         let other = format!("[\"{}\"]", text(7, 5000));
-        let states = [600, 900, 5000, 9000].map(|n_bytes| state("a", n_bytes));
+        let states = [100, 900, 5000, 9000].map(|n_bytes| state("a", n_bytes));
         let mut counts = TextCounts::default();
         for record in states.iter().chain([&other]) {
             counts.add_pieces(record);
@@ -347,7 +350,7 @@ mod tests {
         assert_eq!(put, [states[3].clone()]);
         let goes_by = |record: &str| places.rows(record).iter().map(|row| row.row).collect::<Vec<_>>();
         // The shortest takes less than it costs to go by another.
-        assert_eq!(states.each_ref().map(|state| goes_by(state)), [vec![], vec![], vec![0], vec![0]]);
+        assert_eq!(states.each_ref().map(|state| goes_by(state)), [vec![], vec![0], vec![0], vec![0]]);
         // What stands before the text does not matter.
         assert_eq!(goes_by(&format!("[true,{}]", state("b", 7000))), [0]);
         assert!(goes_by(&other).is_empty());

@@ -38,8 +38,10 @@ pub struct NightInputs {
 struct Again {
     source: String,
     extents: Vec<Extent>,
-    /// Those of the state before that one, when it is no beginning of it: a log that was cut may be whole again.
+    /// Those of the state before that one, when it is no beginning of it: a log that was cut may be whole again. Then also all of
+    /// the latest state, whose conversations are none that were gone.
     before: Vec<Extent>,
+    latest: Vec<Extent>,
     /// Only the last record.
     is_last_only: bool,
     /// Instead of extents: the records.
@@ -64,15 +66,16 @@ impl NightInputs {
             let is_torn = input.keeps.as_ref().is_some_and(|kept| kept.cut_blake3.is_some());
             let mut begin = 0;
             let mut extents = store.extents(run, known)?;
+            let (before, latest) = match store.state_before(&known.path).filter(|_| known.extends.is_none()) {
+                Some((run, before)) => (store.extents(run, before)?, extents.clone()),
+                None => (Vec::new(), Vec::new()),
+            };
             extents.retain(|extent| {
                 begin += extent.bytes;
                 begin > kept
             });
-            let before = match store.state_before(&known.path).filter(|_| known.extends.is_none()) {
-                Some((run, before)) => store.extents(run, before)?,
-                None => Vec::new(),
-            };
-            Ok(Again { source: input.name.clone(), extents, before, is_last_only: is_torn, rows: Vec::new() })
+            let source = input.name.clone();
+            Ok(Again { source, extents, before, latest, is_last_only: is_torn, rows: Vec::new() })
         });
         let (again, runs) = (again.collect::<Result<_>>()?, store.run_path(""));
         Ok(Self { inputs, runs, again })
@@ -90,10 +93,10 @@ impl Corpus for NightInputs {
 
     fn earlier(&self, inputs: Range<usize>) -> Result<Option<Arc<dyn EarlierNights>>> {
         let again = self.again.get(inputs).unwrap_or_default();
-        let mut conversations = self.conversations(again, |again| &again.extents)?;
-        for (conversation, rows) in self.conversations(again, |again| &again.before)? {
-            conversations.entry(conversation).or_insert(rows);
-        }
+        let mut conversations = self.conversations(again, |again| (&again.extents, again.is_last_only))?;
+        let latest = self.conversations(again, |again| (&again.latest, false))?;
+        let before = self.conversations(again, |again| (&again.before, false))?;
+        conversations.extend(before.into_iter().filter(|(conversation, _)| !latest.contains_key(conversation)));
         self.looked_at_again(again, &mut conversations)?;
         if conversations.is_empty() {
             return Ok(None);
@@ -110,11 +113,15 @@ impl Corpus for NightInputs {
 }
 
 impl NightInputs {
-    /// The conversations in these stretches of logs.
-    fn conversations(&self, again: &[Again], extents_of: impl Fn(&Again) -> &[Extent]) -> Result<Conversations> {
+    /// The conversations in these stretches of logs; `true` beside them asks for the last record of each alone.
+    fn conversations(
+        &self,
+        again: &[Again],
+        extents_of: impl Fn(&Again) -> (&[Extent], bool),
+    ) -> Result<Conversations> {
         let mut by_part: BTreeMap<(&str, usize), Vec<(usize, &Again)>> = BTreeMap::new();
         for again in again {
-            for extent in extents_of(again) {
+            for extent in extents_of(again).0 {
                 by_part.entry((&extent.run, extent.part)).or_default().push((extent.input, again));
             }
         }
@@ -127,7 +134,7 @@ impl NightInputs {
             each_row(run, commit, &mut |id, row| {
                 let at = wanted.partition_point(|(rows, _)| rows.end <= row);
                 let is_in = |(rows, again): &&(&Range<u64>, &Again)| {
-                    rows.contains(&row) && (!again.is_last_only || row + 1 == rows.end)
+                    rows.contains(&row) && (!extents_of(again).1 || row + 1 == rows.end)
                 };
                 if let Some((_, again)) = wanted.get(at).filter(is_in) {
                     came_again.note(&mut found, (&again.source, id), row);

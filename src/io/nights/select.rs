@@ -12,6 +12,7 @@ use crate::io::cuts::{HEAD_BYTES, is_lines};
 use crate::io::lines::is_blank;
 use crate::io::row_files::{MAGIC_BYTES, named_table};
 use crate::io::store::{Blob, Place};
+use crate::io::stream::BOM;
 use crate::io::{Codec, Input, failed, hash_of, open_input, sniff_table};
 use crate::model::ShapeName;
 use crate::pipeline::{BatchOptions, JobOptions, KeptLog, LogState, Slice, TableOptions};
@@ -236,7 +237,9 @@ impl Compared {
                 let bytes = &buffer[..n];
                 let wanted = HEAD_BYTES.saturating_sub(found.head.len());
                 found.head.extend_from_slice(&bytes[..n.min(wanted)]);
-                hashed.push(bytes);
+                // A byte order mark is no record.
+                let is_marked = at == 0 && left == extent.bytes && bytes.starts_with(BOM);
+                hashed.push(bytes, if is_marked { BOM.len() } else { 0 });
                 left -= n as u64;
             }
             let is_same = left == 0 && *hashed.all.finalize().to_hex() == *extent.blake3;
@@ -274,14 +277,14 @@ struct Hashed {
 }
 
 impl Hashed {
-    fn push(&mut self, bytes: &[u8]) {
+    fn push(&mut self, bytes: &[u8], n_mark: usize) {
         let (lines, rest) = memchr::memrchr(b'\n', bytes).map_or((&[][..], bytes), |at| bytes.split_at(at + 1));
         if !lines.is_empty() {
             self.all.update(lines);
             self.to_line_end = Some(self.all.clone());
         }
         self.all.update(rest);
-        self.count(bytes);
+        self.count(&bytes[n_mark..]);
     }
 
     fn count(&mut self, bytes: &[u8]) {
