@@ -59,9 +59,9 @@ fn a_conversation_stands_once_when_its_log_was_cut_or_merged_on_the_way() {
 fn records_of_one_id_stay_beside_each_other() {
     let line = |seed: usize| record("u", &session(3, seed));
     // Each letter is a record, each word a state of the log: the last one is what there is.
-    for history in ["B A AC", "B A AB", "B E A AB", "B C CB", "BA BC C CC"] {
+    for history in ["B A AC", "B E A AB", "B C CB", "BA BC C CC", "CAAA CBABA CBABAC CBABCC"] {
         let dir = TestDir::new();
-        dir.write("job.toml", JOB);
+        dir.write("job.toml", format!("{JOB}split_size = \"4KiB\"\n"));
         let mut last: Vec<String> = Vec::new();
         for state in history.split(' ') {
             last = state.bytes().map(|letter| line(usize::from(letter))).collect();

@@ -68,15 +68,21 @@ impl Store {
                 }
             }
         }
-        // Of records that go on from the same one, or from each other, those of the last night count. A text of its own is no record.
+        // Of records that go on from each other the last one counts. A text of its own is no record.
         let (mut rows, mut all, mut claimed) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let mut beside = Vec::new();
         for mut found in by_night.into_values().rev() {
             for (_, earlier) in &mut found {
                 earlier.retain(|row| run_of_blobs(&row.run).is_none());
             }
             for (row, earlier) in &found {
                 all.insert(row.clone());
-                if !claimed.contains(row) && !earlier.iter().any(|earlier| claimed.contains(earlier)) {
+                if claimed.contains(row) {
+                    continue;
+                }
+                if earlier.iter().any(|earlier| claimed.contains(earlier)) {
+                    beside.push(row.clone());
+                } else {
                     rows.insert(row.clone());
                 }
             }
@@ -85,6 +91,12 @@ impl Store {
         let mut open = BTreeMap::new();
         for row in &rows {
             self.opened(&row.run, &mut open)?;
+        }
+        // Of those that go on from the same one too, unless a log has them beside each other: what was looked at again is in none.
+        for row in beside {
+            if self.path_of(&row, self.opened(&row.run, &mut open)?)?.is_some() {
+                rows.insert(row);
+            }
         }
         let stays = self.of_last_states(&rows, &all, &mut open)?;
         let mut runs: Vec<(usize, Run)> = Vec::with_capacity(open.len());
