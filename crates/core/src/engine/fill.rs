@@ -12,7 +12,7 @@ use super::count::Count;
 use super::ids::Names;
 use super::unit::{Filled, Marked, State, Unit, metadata_chars};
 use crate::model::{
-    Action, CompressionDepth, Content, EngineOptions, KeepCopy, Message, NewBody, PartView, Provenance,
+    Action, CompressionDepth, Content, EngineOptions, HideBy, KeepCopy, Message, NewBody, PartView, Provenance,
     ProvenancePlace, Reason, Role, Spot, ViewOp, marker, summary_id,
 };
 use crate::stage::classify::{Depth, judge};
@@ -116,7 +116,7 @@ impl Filler<'_> {
 
     /// Notes that message `index` is shown as it is. What programs put out is no reason to hide what is said of it.
     fn see(&mut self, index: usize) {
-        if self.voice(index) == Voice::Program {
+        if self.voice(index) == Voice::Program || self.options().hide_by == HideBy::Use {
             return;
         }
         for text in self.view.texts(index) {
@@ -219,7 +219,7 @@ impl Filler<'_> {
     }
 
     /// The same with the names of those who say them.
-    fn turns(&self, members: &[usize]) -> Vec<Spoken<'_>> {
+    pub(super) fn turns(&self, members: &[usize]) -> Vec<Spoken<'_>> {
         let turn = |&index: &usize| {
             let speaker = self.view.conversation.messages[index].name.as_deref();
             let hints = Hints { speaker, ..self.hints(index) };

@@ -3,7 +3,6 @@
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::FixedState;
 
@@ -12,7 +11,8 @@ use super::ids::Names;
 use super::unit::Filled;
 use crate::model::{Action, ActionCounts, Metrics, Output, Reason, marker};
 use crate::stage::{View, is_consent};
-use crate::text::{CueKind, Fact, FactKind, Lexer, LineKind, Severity, TextView, fold_key, plain, unnumbered};
+use crate::summary::unit_key;
+use crate::text::{CueKind, Fact, FactKind, Lexer, LineKind, Severity, TextView, fold_key, unnumbered};
 
 /// In a message of the input.
 const IN_INPUT: u16 = 1;
@@ -36,16 +36,18 @@ const NAMED: u16 = 256;
 /// So much of the quality goes when every fact is gone from everywhere.
 const VANISHING: f64 = 0.5;
 
-type Flags = HashMap<u64, u16, FixedState>;
+/// A sentence of what was replaced that denies or binds.
+const STATEMENT: u16 = 512;
+/// A line of it that reports a failure.
+const ERROR: u16 = 1024;
+/// The first sentence of what a user agreed to or refused, where that was replaced.
+const CONSENT: u16 = 2048;
 
 /// The sets of one conversation; the memory is reused.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
-    facts: Flags,
-    statements: Flags,
-    errors: Flags,
-    /// What a user agreed to or refused, by its first sentence.
-    consents: Flags,
+    /// What is known of each fact and sentence, by its key.
+    seen: HashMap<u64, u16, FixedState>,
     /// Facts that stand in a text for messages that do not have them.
     foreign: Vec<u64>,
     /// References that lead nowhere, and messages that stand before what they followed.
@@ -92,10 +94,7 @@ impl Meter {
         if assembled.filled.is_empty() {
             return metrics;
         }
-        self.facts.clear();
-        self.statements.clear();
-        self.errors.clear();
-        self.consents.clear();
+        self.seen.clear();
         self.foreign.clear();
         self.n_astray = n_disordered(assembled);
         self.structure = [0, 0];
@@ -120,9 +119,10 @@ impl Meter {
         let names = LazyCell::new(|| Names::new(view.conversation));
         for index in 0..view.len() {
             let place = if kept[index] { Place::Kept } else { Place::Replaced { at_home: home[index] } };
-            if let Some(first) = view.texts(index).next().filter(|_| is_consent(&view.conversation.messages[index])) {
-                let seen = IN_INPUT | if kept[index] { VISIBLE } else { 0 };
-                *self.consents.entry(first_words(&first)).or_default() |= seen;
+            if !kept[index]
+                && let Some(first) = view.texts(index).next().filter(|_| is_consent(&view.conversation.messages[index]))
+            {
+                self.note(first_words(&first), CONSENT | IN_INPUT);
             }
             for text in view.texts(index) {
                 self.read(&text, place);
@@ -151,8 +151,10 @@ impl Meter {
     fn replacement(&mut self, filled: &Filled, lexer: &mut Lexer) -> HashSet<u64, FixedState> {
         let mut quoted = HashSet::default();
         for draft in &filled.drafts {
-            for range in &draft.quotes {
-                let text = draft.text.get(range.clone()).unwrap_or("");
+            // Keys of whole units and their facts: what nobody else said stays without a place in the input.
+            draft.shown.iter().for_each(|&key| self.note(key, VISIBLE));
+            for quote in draft.quotes.iter().filter(|quote| !quote.is_known) {
+                let text = draft.text.get(quote.range.clone()).unwrap_or("");
                 lexer.clear();
                 let lexed = lexer.lex(text);
                 let view = lexer.view(text, &lexed);
@@ -161,14 +163,11 @@ impl Meter {
                 let tells =
                     |fact: &&Fact| fact.kind.is_technical() || fact.kind.is_precise() && fact.kind != FactKind::Number;
                 quoted.extend(view.facts.iter().filter(tells).map(|fact| fact.key));
-                for unit in view.units {
-                    *self.consents.entry(words_key(&plain(unit.span.of(text)))).or_default() |= VISIBLE;
-                }
             }
             let lists = draft.entities.iter().filter_map(|range| draft.text.get(range.clone()));
             for entity in lists.flat_map(|list| list.split(marker::BETWEEN_ENTITIES)) {
                 // In a list a name is one whatever stands beside it.
-                *self.facts.entry(fold_key(entity)).or_default() |= LISTED;
+                self.note(fold_key(entity), LISTED);
                 lexer.clear();
                 let lexed = lexer.lex_facts(entity);
                 self.facts_of(&lexer.view(entity, &lexed), Place::Listed);
@@ -201,29 +200,35 @@ impl Meter {
         }
     }
 
+    /// Notes `flags` of what has this key.
+    fn note(&mut self, key: u64, flags: u16) {
+        *self.seen.entry(key).or_default() |= flags;
+    }
+
     fn read(&mut self, text: &TextView<'_>, place: Place) {
         self.facts_of(text, place);
-        let seen = match place {
-            Place::Kept => IN_INPUT | VISIBLE,
-            Place::Replaced { .. } => IN_INPUT,
-            Place::Replacement => VISIBLE,
-            Place::Listed => return,
+        // What stays as it is was not changed: of its sentences and lines nothing is measured.
+        let (seen, of_structure) = match place {
+            Place::Replaced { .. } => (IN_INPUT, 0),
+            Place::Replacement => (VISIBLE, 1),
+            Place::Kept | Place::Listed => return,
         };
         let binds = |kind: CueKind| matches!(kind, CueKind::Negation | CueKind::Obligation);
-        for unit in text.units.iter().filter(|unit| text.cues_of(unit).iter().any(|cue| binds(cue.kind))) {
-            *self.statements.entry(words_key(&plain(unit.span.of(text.text)))).or_default() |= seen;
+        for unit in text.units {
+            let is_statement = text.cues_of(unit).iter().any(|cue| binds(cue.kind));
+            if is_statement || seen == VISIBLE {
+                self.note(unit_key(unit.span.of(text.text)), seen | if is_statement { STATEMENT } else { 0 });
+            }
         }
         for line in text.lines.iter().filter(|line| line.severity == Severity::Failure) {
-            *self.errors.entry(words_key(unnumbered(line.span.of(text.text)))).or_default() |= seen;
+            self.note(unit_key(unnumbered(line.span.of(text.text))), seen | ERROR);
         }
-        let elements = structure(text);
-        self.structure[0] += if seen & IN_INPUT == 0 { 0 } else { elements };
-        self.structure[1] += if seen & VISIBLE == 0 { 0 } else { elements };
+        self.structure[of_structure] += structure(text);
     }
 
     fn facts_of(&mut self, text: &TextView<'_>, place: Place) {
         for fact in text.facts {
-            let flags = self.facts.entry(fact.key).or_default();
+            let flags = self.seen.entry(fact.key).or_default();
             *flags |= if fact.kind.is_technical() { TECHNICAL } else { 0 };
             *flags |= if fact.kind.is_precise() { PRECISE } else { 0 };
             *flags |= if fact.kind == FactKind::Name { NAMED } else { 0 };
@@ -244,20 +249,20 @@ impl Meter {
     }
 
     fn report(&self, metrics: &mut Metrics) {
-        let count = |all: &Flags, of: u16, kept: u16| {
-            all.values().filter(|&&flags| flags & of == of).fold(Share::default(), |share, &flags| Share {
+        let count = |of: u16, kept: u16| {
+            self.seen.values().filter(|&&flags| flags & of == of).fold(Share::default(), |share, &flags| Share {
                 kept: share.kept + usize::from(flags & kept != 0),
                 of: share.of + 1,
             })
         };
-        let entities = count(&self.facts, TECHNICAL | IN_INPUT, VISIBLE | LISTED);
+        let entities = count(TECHNICAL | IN_INPUT, VISIBLE | LISTED);
         metrics.entity_retention = entities.value();
         metrics.structural_integrity =
             Share { kept: self.structure[1].min(self.structure[0]), of: self.structure[0] }.value();
         let shown = |flags: u16| flags & TECHNICAL != 0 && flags & IN_INPUT != 0 && flags & (VISIBLE | LISTED) != 0;
-        let coherent = self.facts.values().filter(|&&flags| shown(flags));
+        let coherent = self.seen.values().filter(|&&flags| shown(flags));
         // A fact that is in no message at all is none that was moved.
-        let is_moved = |key: &&u64| self.facts.get(key).is_some_and(|flags| flags & IN_INPUT != 0);
+        let is_moved = |key: &&u64| self.seen.get(key).is_some_and(|flags| flags & IN_INPUT != 0);
         let n_faults = self.n_astray + self.foreign.iter().filter(is_moved).count();
         metrics.reference_coherence = coherent
             .fold(Share { kept: 0, of: n_faults }, |share, &flags| Share {
@@ -266,19 +271,18 @@ impl Meter {
             })
             .value();
         metrics.quality_score = self.quality(metrics);
-        metrics.fact_retention = count(&self.facts, PRECISE | IN_INPUT, VISIBLE).value();
-        metrics.fact_retention_with_entities = count(&self.facts, PRECISE | IN_INPUT, VISIBLE | LISTED).value();
+        metrics.fact_retention = count(PRECISE | IN_INPUT, VISIBLE).value();
+        metrics.fact_retention_with_entities = count(PRECISE | IN_INPUT, VISIBLE | LISTED).value();
         metrics.forward_recall = self.recall.value();
-        metrics.negation_retention = count(&self.statements, IN_INPUT, VISIBLE).value();
-        metrics.error_retention = count(&self.errors, IN_INPUT, VISIBLE).value();
+        metrics.negation_retention = count(STATEMENT | IN_INPUT, VISIBLE).value();
+        metrics.error_retention = count(ERROR | IN_INPUT, VISIBLE).value();
     }
 
     /// The documented score, less what is gone from every place of the conversation: facts, names, denials and duties, and
     /// consents.
     fn quality(&self, metrics: &Metrics) -> Option<f64> {
-        let told = self.facts.values().filter(|&&flags| flags & (PRECISE | NAMED) != 0);
-        let said = self.statements.values().chain(self.consents.values());
-        let gone = told.chain(said).filter(|&&flags| flags & IN_INPUT != 0).fold(Share::default(), |share, flags| {
+        let told = |flags: &&u16| **flags & IN_INPUT != 0 && **flags & (PRECISE | NAMED | STATEMENT | CONSENT) != 0;
+        let gone = self.seen.values().filter(told).fold(Share::default(), |share, flags| {
             Share { kept: share.kept + usize::from(flags & (VISIBLE | LISTED) == 0), of: share.of + 1 }
         });
         let score = documented_quality(metrics);
@@ -306,14 +310,7 @@ fn n_disordered(assembled: &Assembled) -> usize {
 
 /// The first sentence of a text.
 fn first_words(text: &TextView<'_>) -> u64 {
-    words_key(&plain(text.units.first().map_or(text.covered(), |unit| unit.span.of(text.text))))
-}
-
-/// The same for texts that differ in white space only.
-fn words_key(text: &str) -> u64 {
-    let mut hasher = FixedState::default().build_hasher();
-    text.as_bytes().split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).for_each(|word| hasher.write(word));
-    hasher.finish()
+    unit_key(text.units.first().map_or(text.covered(), |unit| unit.span.of(text.text)))
 }
 
 /// The documented weights over what could be measured.

@@ -343,7 +343,7 @@ impl Engine {
                 continue;
             }
             if stage.needs_text() {
-                scratch.profiles.lex(conversation);
+                self.lex(conversation, scratch, &plan);
                 scratch.ended("lex");
             }
             self.ask(&**stage, &self.view(conversation, &scratch.profiles), &mut plan, consult);
@@ -351,6 +351,19 @@ impl Engine {
         }
         self.keep_undecided(conversation, &mut plan);
         plan
+    }
+
+    /// Lexes what the stages read: all texts where one reads what others claimed, else those that may still be claimed.
+    fn lex(&self, conversation: &Conversation<'_>, scratch: &mut Scratch, plan: &Plan) {
+        let options = &self.options;
+        let is_read = |stage: &dyn Stage| stage.reads_claimed() && self.is_asked(stage, conversation);
+        if options.hide_by == HideBy::Look || self.stages.iter().any(|stage| is_read(&**stage)) {
+            return scratch.profiles.lex(conversation);
+        }
+        let view = self.view(conversation, &scratch.profiles);
+        let takes_short = self.stages.iter().any(|stage| stage.takes_short(&view));
+        let may_be_claimed = |index: usize| plan.claim_of(index).is_none_or(|claim| takes_short && claim.is_soft());
+        scratch.profiles.lex_some(conversation, may_be_claimed);
     }
 
     /// True while there is something that `stage` may claim. What was kept for its shortness a pattern may, without a look at its words,

@@ -123,7 +123,7 @@ impl Engine {
 
 /// The pieces of a draft in order.
 fn passages(draft: &Draft) -> Vec<Excerpt> {
-    let quoted = draft.quotes.iter().map(|range| (range.clone(), ExcerptKind::Quoted));
+    let quoted = draft.quoted().map(|range| (range, ExcerptKind::Quoted));
     let listed = draft.entities.iter().map(|range| (range.clone(), ExcerptKind::Listed));
     let mut marked: Vec<(Range<usize>, ExcerptKind)> = quoted.chain(listed).collect();
     marked.sort_by_key(|(range, _)| range.start);

@@ -1,57 +1,81 @@
 //! Prose that gives way in a conversation told together: which messages do is decided by each alone, which of their sentences stay as one
 //! choice. Knows groups and the texts of [`Filler`]; refuses to know how a text is written.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
-use foldhash::fast::FixedState;
-
-use super::fill::{Chosen, Filler};
+use super::fill::{Chosen, Filler, saves};
 use super::unit::Unit;
-use crate::model::{CompressionDepth, HideBy};
+use crate::model::{CompressionDepth, HideBy, ProvenancePlace};
 use crate::stage::{Claim, Group, GroupKind, Plan};
-use crate::summary::{Keys, Spoken, Style, choose, total_budget};
+use crate::summary::{Keys, Spoken, Style, choose, most_chars, most_talk_chars, total_budget};
 
-/// What groups come to by themselves, by their numbers.
-pub(super) type Alone = HashMap<usize, Vec<Unit>, FixedState>;
+/// What groups come to by themselves, by their numbers; `None` where all messages of a group give way whatever is written.
+pub(super) type Alone = BTreeMap<usize, Option<Vec<Unit>>>;
 
 impl Filler<'_> {
     /// What each group of prose comes to whatever the others are, by its number; nothing where every text chooses for itself. Whether
     /// a message gives way is decided here, so that one that stays does so in a second pass, too.
     pub(super) fn alone(&mut self, plan: &Plan, order: &[usize], style: Style) -> Alone {
         let may_choose = self.options().hide_by == HideBy::Use && style.depth != CompressionDepth::Aggressive;
-        let mut alone = HashMap::default();
+        let mut alone = BTreeMap::new();
         let prose: Vec<usize> =
             order.iter().copied().filter(|&group| may_choose && self.is_prose(plan, group)).collect();
         for group in prose {
-            let mut units = Vec::new();
-            self.push_group(plan, group, style, &mut units);
-            self.earlier.clear();
+            let units = if self.surely_pays(plan, group, style) { None } else { Some(self.units_alone(plan, group, style)) };
             alone.insert(group, units);
         }
         alone
     }
 
+    fn units_alone(&mut self, plan: &Plan, group: usize, style: Style) -> Vec<Unit> {
+        let mut units = Vec::new();
+        self.push_group(plan, group, style, &mut units);
+        self.earlier.clear();
+        units
+    }
+
+    /// True where even the longest text that may stand for a group saves enough: then it need not be written to know that.
+    fn surely_pays(&self, plan: &Plan, group: usize, style: Style) -> bool {
+        let Group { members, kind } = &plan.groups[group];
+        let is_bare = self.options().provenance != ProvenancePlace::Metadata && self.count.is_by_chars();
+        let most = match kind {
+            GroupKind::Summary => most_chars(&self.spoken(members), style),
+            GroupKind::Talk => most_talk_chars(&self.turns(members), style),
+            _ => None,
+        };
+        let n_chars = members.iter().map(|&index| self.view.chars(index)).sum();
+        is_bare && most.is_some_and(|most| saves(most, n_chars, self.min_saving))
+    }
+
     /// A group told by the sentences that were chosen, if the same messages give way as `alone`.
-    pub(super) fn together(&mut self, plan: &Plan, group: usize, alone: Vec<Unit>, style: Style) -> Vec<Unit> {
+    pub(super) fn together(&mut self, plan: &Plan, group: usize, alone: Option<Vec<Unit>>, style: Style) -> Vec<Unit> {
         let kept = |units: &[Unit]| -> Vec<usize> {
             units.iter().filter(|unit| unit.filled().is_none()).map(Unit::first).collect()
         };
-        let kept_alone = kept(&alone);
-        if kept_alone.len() == alone.len() {
-            return alone;
+        let kept_alone = alone.as_deref().map(kept).unwrap_or_default();
+        if alone.as_ref().is_some_and(|alone| kept_alone.len() == alone.len()) {
+            return alone.unwrap_or_default();
         }
         let mut told = Vec::new();
         self.push_group(plan, group, style, &mut told);
-        if kept(&told) == kept_alone { told } else { alone }
+        if kept(&told) == kept_alone {
+            return told;
+        }
+        alone.unwrap_or_else(|| {
+            let chosen = std::mem::take(&mut self.chosen);
+            let units = self.units_alone(plan, group, style);
+            self.chosen = chosen;
+            units
+        })
     }
 
     /// Which sentences stay of all prose that gives way, as one choice.
     pub(super) fn choose(&self, plan: &Plan, alone: &Alone, style: Style) -> Chosen {
         let mut gives_way = vec![false; self.view.len()];
-        for unit in alone.values().flatten().filter(|unit| unit.filled().is_some()) {
-            for &index in &unit.members {
-                gives_way[index] = true;
-            }
+        for (&group, units) in alone {
+            let written = units.iter().flatten().filter(|unit| unit.filled().is_some()).flat_map(|unit| &unit.members);
+            let all = if units.is_none() { plan.groups[group].members.as_slice() } else { &[] };
+            written.chain(all).for_each(|&index| gives_way[index] = true);
         }
         if !gives_way.contains(&true) {
             return Chosen::default();

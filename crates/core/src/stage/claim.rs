@@ -29,6 +29,10 @@ pub trait About: std::fmt::Debug + Send + Sync {
     fn goes_by_looks(&self) -> bool {
         false
     }
+    /// True when it reads messages that are claimed already, beyond what they say as a whole.
+    fn reads_claimed(&self) -> bool {
+        false
+    }
     /// True when what it claims becomes a reference to an equal message that stays.
     fn refers(&self) -> bool {
         false
@@ -153,10 +157,20 @@ pub struct Decided {
     pub is_output: bool,
 }
 
+/// How much of a conversation was lexed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Lexing {
+    #[default]
+    Nothing,
+    Some,
+    All,
+}
+
 /// The lexed texts of a conversation.
 #[derive(Debug, Default)]
 pub struct Profiles {
     lexer: Lexer,
+    lexed: Lexing,
     texts: Vec<Lexed>,
     /// Of each text.
     decided: Vec<OnceCell<Decided>>,
@@ -171,10 +185,7 @@ pub struct Profiles {
 impl Profiles {
     /// Counts the characters of a new conversation, reusing the memory of the last one.
     pub fn measure(&mut self, conversation: &Conversation<'_>) {
-        self.lexer.clear();
-        self.texts.clear();
-        self.decided.clear();
-        self.bounds.clear();
+        self.forget_texts();
         self.chars.clear();
         self.argument_chars.clear();
         for message in &conversation.messages {
@@ -185,18 +196,40 @@ impl Profiles {
 
     /// Lexes every text of the conversation that was measured last, once.
     pub fn lex(&mut self, conversation: &Conversation<'_>) {
-        if !self.bounds.is_empty() {
-            return;
+        if self.lexed != Lexing::All {
+            self.lex_by(conversation, |_| true);
+            self.lexed = Lexing::All;
         }
+    }
+
+    /// The same for the messages that somebody `reads`; of the others the facts alone are found, unless all was lexed before.
+    pub fn lex_some(&mut self, conversation: &Conversation<'_>, reads: impl Fn(usize) -> bool) {
+        if self.lexed == Lexing::Nothing {
+            self.lex_by(conversation, reads);
+            self.lexed = Lexing::Some;
+        }
+    }
+
+    fn lex_by(&mut self, conversation: &Conversation<'_>, reads: impl Fn(usize) -> bool) {
+        self.forget_texts();
         self.bounds.push(0);
-        for message in &conversation.messages {
+        for (index, message) in conversation.messages.iter().enumerate() {
+            let is_read = reads(index);
             for text in message.texts() {
-                let lexed = self.lexer.lex(text);
+                let lexed = if is_read { self.lexer.lex(text) } else { self.lexer.lex_kept(text) };
                 self.texts.push(lexed);
             }
             self.bounds.push(self.texts.len());
         }
         self.decided.resize_with(self.texts.len(), OnceCell::new);
+    }
+
+    fn forget_texts(&mut self) {
+        self.lexed = Lexing::Nothing;
+        self.lexer.clear();
+        self.texts.clear();
+        self.decided.clear();
+        self.bounds.clear();
     }
 
     fn of(&self, index: usize) -> &[Lexed] {

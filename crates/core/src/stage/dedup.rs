@@ -48,15 +48,15 @@ impl Stage for Dedup {
         let hasher = FixedState::default();
         let mut hashed: Vec<(u64, usize)> = (0..view.len())
             .filter(|&index| is_eligible(view, plan, index))
-            .filter_map(|index| Some((hasher.hash_one(view.text(index)?.text), index)))
+            .filter_map(|index| Some((hasher.hash_one(only_text(view, index)?), index)))
             .collect();
         hashed.sort_unstable();
         for run in hashed.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
             let mut rest: Vec<usize> = run.iter().map(|&(_, index)| index).collect();
             while let Some(&first) = rest.first() {
-                let text = view.text(first).map(|text| text.text);
+                let text = only_text(view, first);
                 let (same, other): (Vec<usize>, Vec<usize>) =
-                    rest.into_iter().partition(|&index| view.text(index).map(|text| text.text) == text);
+                    rest.into_iter().partition(|&index| only_text(view, index) == text);
                 self.claim_all(view, plan, &same);
                 rest = other;
             }
@@ -114,5 +114,11 @@ pub(super) fn is_eligible(view: &View<'_>, plan: &Plan, index: usize) -> bool {
         Some(_) => false,
     };
     open && view.conversation.messages[index].tool_calls.is_empty()
-        && view.text(index).is_some_and(|text| text.counts.chars as usize >= MIN_CHARS)
+        && view.chars(index) >= MIN_CHARS
+        && only_text(view, index).is_some()
+}
+
+fn only_text<'a>(view: &View<'a>, index: usize) -> Option<&'a str> {
+    let mut texts = view.conversation.messages[index].texts();
+    texts.next().filter(|_| texts.next().is_none())
 }

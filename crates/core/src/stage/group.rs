@@ -68,6 +68,13 @@ pub fn may_merge_referring(view: &View<'_>, plan: &Plan) -> bool {
         })
 }
 
+/// True when a neighbour of message `index` could be summarised together with it.
+pub(super) fn has_like_neighbour(view: &View<'_>, index: usize) -> bool {
+    let messages = &view.conversation.messages;
+    let merges = |other: Option<&Message<'_>>| other.is_some_and(|other| can_merge(other, &messages[index]));
+    merges(index.checked_sub(1).and_then(|before| messages.get(before))) || merges(messages.get(index + 1))
+}
+
 /// Same speaker, and nothing that an API or a reader tells apart: answers to calls, names, parts. Without a role nobody
 /// knows whether the speaker is the same.
 fn can_merge(a: &Message<'_>, b: &Message<'_>) -> bool {

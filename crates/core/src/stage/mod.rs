@@ -67,21 +67,21 @@ steps! {
     Protect = "protect" [needs_text = false];
     KeepPatterns = "keep-patterns" [needs_text = false], on: |_, options| !options.preserve_patterns.is_empty();
     KeepReferenced = "keep-referenced" [needs_text = false];
-    KeepWords = "keep-words" [goes_by_looks = true], on: |_, options| options.keep_first_user;
     KeepAnswers = "keep-answers" [needs_text = false], on: |_, options| options.hide_by == HideBy::Use;
+    KeepWords = "keep-words" [goes_by_looks = true], on: |_, options| options.keep_first_user;
     Dedup = "dedup" [refers = true] [goes_by_looks = true], on: |_, options| options.dedup;
-    NearDedup = "near-dedup" [refers = true], on: |_, options| options.fuzzy_dedup;
-    Supersede = "supersede", on: |_, options| options.contradiction_detection;
-    KeepImportant = "keep-important", on: |_, options| options.importance_scoring;
-    Rule = "rule", on: |_, options| options.classifier != ClassifierSource::None;
-    Prepass = "prepass", on: |_, options| options.agent_tool_prepass;
+    NearDedup = "near-dedup" [refers = true] [reads_claimed = true], on: |_, options| options.fuzzy_dedup;
+    Supersede = "supersede" [reads_claimed = true], on: |_, options| options.contradiction_detection;
+    KeepImportant = "keep-important" [reads_claimed = true], on: |_, options| options.importance_scoring;
+    Rule = "rule" [reads_claimed = true], on: |_, options| options.classifier != ClassifierSource::None;
+    Prepass = "prepass" [reads_claimed = true], on: |_, options| options.agent_tool_prepass;
     Adapt = "adapt", on: |adapt, _| adapt.has_detectors();
     SplitCode = "split-code" [goes_by_looks = true];
     Detect = "detect" [goes_by_looks = true];
-    Chain = "chain", on: |_, options| options.conversation_flow;
-    Cluster = "cluster", on: |_, options| options.semantic_clustering;
+    Chain = "chain" [reads_claimed = true], on: |_, options| options.conversation_flow;
+    Cluster = "cluster" [reads_claimed = true], on: |_, options| options.semantic_clustering;
     GroupProse = "group" [goes_by_looks = true];
-    Recompact = "recompact", on: |_, options| options.resummarize_after > 0;
+    Recompact = "recompact" [reads_claimed = true], on: |_, options| options.resummarize_after > 0;
 }
 
 /// The stages in order; the first claim on a message wins. What a stage may not know is brought: what a message costs
@@ -94,8 +94,8 @@ pub fn stages(options: &EngineOptions, alone: Alone, detectors: Vec<Detector>) -
         Box::new(Protect),
         Box::new(KeepPatterns::new(&options.preserve_patterns)?),
         Box::new(KeepReferenced),
-        Box::new(KeepWords),
         Box::new(KeepAnswers),
+        Box::new(KeepWords),
         Box::new(Dedup(alone.clone())),
         Box::new(NearDedup(alone)),
         Box::new(Supersede),

@@ -1,5 +1,6 @@
 //! Rules 1 to 6: what is never looked at further, because of who says it, when, or how little.
 
+use super::group::has_like_neighbour;
 use super::who::{has_own_user, has_tools, is_agreed_to, is_own_words, may_be_own_words, task_of};
 use super::{Plan, Stage, View};
 use crate::model::{AssistantText, Content, Reason, Role, marker};
@@ -88,7 +89,17 @@ fn rule(view: &View<'_>, index: usize) -> Option<Reason> {
         Some(Reason::ShortContent)
     } else if message.provenance.is_some() || message.texts().all(marker::stands_for_others) {
         Some(Reason::AlreadyCompressed)
+    } else if !large && cannot_pay(view, index) {
+        Some(Reason::ShortContent)
     } else {
         None
     }
+}
+
+/// True for a message that saves too little whatever stands in its place, unless it is told together with others, for which
+/// short ones may be asked.
+fn cannot_pay(view: &View<'_>, index: usize) -> bool {
+    let options = view.options;
+    let is_less_enough = options.token_budget.is_some() || options.guesses() || options.contradiction_detection;
+    view.chars(index) + view.chars_beside(index) < options.min_saving && !is_less_enough && !has_like_neighbour(view, index)
 }

@@ -107,9 +107,9 @@ pub fn first_call(conversation: &Conversation<'_>) -> Option<usize> {
 
 fn ends_with_command(text: &str) -> bool {
     let text = text.trim_end();
-    let tag = text.rsplit_once("</").and_then(|(_, tag)| tag.strip_suffix('>'));
-    let is_name = |tag: &str| tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-=".contains(&byte));
-    text.ends_with("```") || tag.is_some_and(is_name)
+    let is_in_name = |c: char| c.is_ascii_alphanumeric() || "_-=".contains(c);
+    let is_tag = |tag: &str| tag.trim_end_matches(is_in_name).ends_with("</");
+    text.ends_with("```") || text.strip_suffix('>').is_some_and(is_tag)
 }
 
 /// True for a yes or a no of the user of an assistant, with what he says of it.

@@ -5,23 +5,38 @@ use std::ops::Range;
 
 use super::entities::Entity;
 use crate::model::marker;
-use crate::text::{Span, TextView, Unit, cut, fold_key};
+use crate::text::{Span, TextView, Unit, cut, plain, spaced_key};
 
 /// The text that will stand in a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Draft {
     /// The whole text.
     pub text: String,
-    /// Byte ranges of `text` that are quoted from the source.
-    pub quotes: Vec<Range<usize>>,
+    /// What of `text` is quoted from the source, in order.
+    pub quotes: Vec<Quote>,
     /// Byte ranges of `text` that list entities.
     pub entities: Vec<Range<usize>>,
-    /// Keys of the units and facts of the source that it shows.
+    /// Keys of the units and facts of the source that it shows, as far as they are known.
     pub shown: Vec<u64>,
     /// Where another could write; `None` when nobody else can.
     pub slot: Option<Slot>,
     /// Summaries inside the text, in order, each of which another could write.
     pub passages: Vec<Passage>,
+}
+
+/// Words of the source in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quote {
+    /// Byte range of the text.
+    pub range: Range<usize>,
+    /// These are whole units, of which `shown` has all keys: nobody has to look for facts in the words.
+    pub is_known: bool,
+}
+
+impl Quote {
+    fn shifted(&self, offset: usize) -> Self {
+        Self { range: self.range.start + offset..self.range.end + offset, is_known: self.is_known }
+    }
 }
 
 /// A summary that stands for a passage of a text whose rest stays.
@@ -67,25 +82,31 @@ impl Draft {
 
     /// Appends words of the source with white space collapsed; returns the characters added.
     pub fn quote(&mut self, words: &str) -> usize {
+        self.quote_units(words, false)
+    }
+
+    /// The same for words of which `is_known` what they show, see [`Quote::is_known`].
+    pub(super) fn quote_units(&mut self, words: &str, is_known: bool) -> usize {
         let start = self.text.len();
         let n_chars = cut::push_collapsed(&mut self.text, words);
-        self.quotes.push(start..self.text.len());
+        self.quotes.push(Quote { range: start..self.text.len(), is_known });
         n_chars
     }
 
     /// Appends words of the source that follow the last ones there, quoted as one with them.
-    pub(super) fn quote_on(&mut self, words: &str) {
-        let start = self.quotes.pop().map_or(self.text.len(), |last| last.start);
+    pub(super) fn quote_on(&mut self, words: &str, is_known: bool) {
+        let last = self.quotes.pop();
+        let (start, was_known) = last.map_or((self.text.len(), true), |last| (last.range.start, last.is_known));
         self.text.push(' ');
         cut::push_collapsed(&mut self.text, words);
-        self.quotes.push(start..self.text.len());
+        self.quotes.push(Quote { range: start..self.text.len(), is_known: was_known && is_known });
     }
 
     /// Appends words of the source as they are.
     pub fn quote_exact(&mut self, words: &str) {
         let start = self.text.len();
         self.text.push_str(words);
-        self.quotes.push(start..self.text.len());
+        self.quotes.push(Quote { range: start..self.text.len(), is_known: false });
     }
 
     /// Notes that `unit` of `view` is shown.
@@ -98,7 +119,7 @@ impl Draft {
         let offset = self.text.len();
         let shift = |range: &Range<usize>| range.start + offset..range.end + offset;
         self.text.push_str(&other.text);
-        self.quotes.extend(other.quotes.iter().map(shift));
+        self.quotes.extend(other.quotes.iter().map(|quote| quote.shifted(offset)));
         self.entities.extend(other.entities.iter().map(shift));
         self.shown.extend(&other.shown);
     }
@@ -120,10 +141,12 @@ impl Draft {
             let ranges = ranges.iter().filter(|range| range.start >= start && range.end <= end);
             ranges.map(|range| range.start - start..range.end - start).collect()
         };
+        // Whose keys are whose is not known any more.
+        let quote = |range| Quote { range, is_known: false };
         let Slot { body, is_listed } = &passage.slot;
         Self {
             text: self.text.get(start..end).unwrap_or_default().to_owned(),
-            quotes: inside(&self.quotes),
+            quotes: inside(&self.quoted().collect::<Vec<_>>()).into_iter().map(quote).collect(),
             entities: inside(&self.entities),
             shown: Vec::new(),
             slot: Some(Slot { body: body.start - start..body.end - start, is_listed: *is_listed }),
@@ -141,11 +164,12 @@ impl Draft {
             let behind = own.iter().filter(|own| own.start >= range.end).map(|own| shift(own.start)..shift(own.end));
             before.chain(inside).chain(behind).collect()
         };
+        let quotes = join(&self.quoted().collect::<Vec<_>>(), &other.quoted().collect::<Vec<_>>());
         let mut text = self.text.clone();
         text.replace_range(range.clone(), &other.text);
         Self {
             text,
-            quotes: join(&self.quotes, &other.quotes),
+            quotes: quotes.into_iter().map(|range| Quote { range, is_known: false }).collect(),
             entities: join(&self.entities, &other.entities),
             shown: [self.shown.as_slice(), &other.shown].concat(),
             slot: None,
@@ -158,6 +182,11 @@ impl Draft {
         let offset = self.text.len();
         self.append(other);
         self.slot = other.slot.as_ref().map(|slot| slot.shifted(offset));
+    }
+
+    /// Byte ranges of `text` that are quoted.
+    pub fn quoted(&self) -> impl Iterator<Item = Range<usize>> {
+        self.quotes.iter().map(|quote| quote.range.clone())
     }
 
     /// Characters of the whole text.
@@ -216,7 +245,13 @@ fn open_fence(text: &str) -> Option<(usize, &str)> {
 /// The keys by which it is known again what a unit shows: its own, and those of its facts.
 pub fn keys(view: &TextView<'_>, unit: &Unit) -> impl Iterator<Item = u64> {
     let facts = view.facts_of(unit).iter().map(|fact| fact.key);
-    std::iter::once(fold_key(unit.span.of(view.text))).chain(facts)
+    std::iter::once(unit_key(unit.span.of(view.text))).chain(facts)
+}
+
+/// By which the words of a unit are known again, however they are spaced and whatever a viewer of files puts before lines.
+#[must_use]
+pub fn unit_key(words: &str) -> u64 {
+    spaced_key(&plain(words))
 }
 
 /// A text that may replace another, before it is known how long it may be.

@@ -2,16 +2,16 @@
 
 use super::budget::{Style, budget_of};
 use super::discourse::Discourse;
-use super::draft::{Draft, Proposal, Wrap, shorten};
+use super::draft::{Draft, Proposal, Wrap, shorten, unit_key};
 use super::ending::{self, ending};
 use super::entities::{entities, most_telling};
-use super::packing::{BLANK, GAP, Packing, Piece, facts_in, joiner, whole};
+use super::packing::{BLANK, GAP, MAX_ADDED, Packing, Piece, facts_in, joiner, whole};
 use super::plugins::deciding_scores;
 use super::score::{FILLER, Scorer, Weight};
-use super::spoken::{Hints, Keys, Spoken};
+use super::spoken::{Hints, Keys, Spoken, Voice};
 use super::tokens::without_tokens;
 use crate::model::CompressionDepth;
-use crate::text::{Fact, Span, TextView, fold_key, plain};
+use crate::text::{Fact, Span, TextView, plain};
 
 /// The best unit may exceed the budget by this much, as long as something is saved: better one sentence too
 /// long than the second best.
@@ -26,6 +26,8 @@ pub(super) const MAX_UNCUT: usize = 240;
 const MIN_RUN: usize = 240;
 /// So much of the best sentence stands for a text of which nothing was chosen.
 const MAX_UNCHOSEN: usize = 80;
+/// Brackets, counts, and what stands between and behind sentences take fewer characters.
+pub(super) const MAX_AROUND: usize = 100;
 /// Facts in the summary that consists of nothing else.
 const MAX_STUB_ENTITIES: usize = 10;
 
@@ -67,6 +69,20 @@ fn filtered(spoken: &Spoken<'_>) -> Option<Draft> {
     spoken.hints.tokens.and_then(|decisions| without_tokens(&spoken.view, decisions))
 }
 
+/// At most so many characters has what [`summarize`] makes of `texts`; `None` where nobody can say before it is written.
+#[must_use]
+pub fn most_chars(texts: &[Spoken<'_>], style: Style) -> Option<usize> {
+    let of_text = |spoken: &Spoken<'_>| {
+        let n_chars = spoken.view.counts.chars as usize;
+        // What a program or a user says is told with how it ended and what it asks.
+        let is_plain = matches!(spoken.voice, Voice::Assistant | Voice::Other) && !spoken.hints.is_by_others();
+        let budget = budget_of(spoken, style);
+        let most = budget.max(stretched(&spoken.view, budget)) + MAX_ADDED + MAX_AROUND;
+        is_plain.then_some(if n_chars < MAX_UNCUT { n_chars + MAX_AROUND } else { most })
+    };
+    texts.iter().map(of_text).sum()
+}
+
 /// The most telling facts alone; where there are none, the beginning of the best sentence of each text.
 pub(super) fn stub(texts: &[Spoken<'_>], style: Style) -> Draft {
     let mut out = Draft::default();
@@ -102,7 +118,7 @@ pub(super) fn tell(spoken: &Spoken<'_>, shown: &mut Keys, out: &mut Draft) {
     let view = &spoken.view;
     shown.extend(view.facts.iter().map(|fact| fact.key));
     view.units.iter().for_each(|unit| out.shows(view, unit));
-    out.quote(&plain(view.covered()));
+    out.quote_units(&plain(view.covered()), view.fences.is_empty());
 }
 
 /// True for a short text of which an extract would show a fragment, or not the best.
@@ -140,14 +156,18 @@ pub(super) fn write(view: &TextView<'_>, pieces: &[Piece], is_exact: bool, out: 
     for (at, piece) in pieces.iter().enumerate() {
         let words = plain(piece.span.of(view.text));
         let joiner = at.checked_sub(1).map(|at| joiner(view, &pieces[at], piece));
-        if is_exact && joiner == Some(BLANK) && piece.span.start < told_until {
-            out.quote_on(&words);
+        let goes_on = piece.span.start < told_until;
+        told_until = facts_in(view, piece.span).iter().map(|fact| fact.span.end).fold(told_until, u32::max);
+        let unit = &view.units[piece.unit];
+        let is_whole = piece.span.start <= unit.span.start && piece.span.end == unit.span.end;
+        let is_known = is_whole && told_until <= piece.span.end;
+        if is_exact && joiner == Some(BLANK) && goes_on {
+            out.quote_on(&words, is_known);
         } else {
             out.say(joiner.unwrap_or_default());
-            out.quote(&words);
+            out.quote_units(&words, is_known);
         }
-        told_until = facts_in(view, piece.span).iter().map(|fact| fact.span.end).fold(told_until, u32::max);
-        out.shows(view, &view.units[piece.unit]);
+        out.shows(view, unit);
     }
 }
 
@@ -170,7 +190,7 @@ fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<Piece> {
     let discourse = spoken.hints.by_clauses.then(|| Discourse::of(view));
     let mut packing = Packing::new(budget, stretched(view, budget), &scores, discourse);
     packing.budget += asked(spoken, &scorer, &order);
-    let is_said = |&index: &usize| is_earlier(spoken, fold_key(view.units[index].span.of(view.text)));
+    let is_said = |&index: &usize| is_earlier(spoken, unit_key(view.units[index].span.of(view.text)));
     let (said, order): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_said);
     let (primaries, others) = split_primaries(view, &ranks, order);
     for candidates in [primaries, others, said] {

@@ -4,9 +4,9 @@
 use super::budget::{Style, talk_budget};
 use super::draft::{Draft, Proposal, Wrap};
 use super::packing::{GAP, LABEL_END, Packing};
-use super::prose::write;
+use super::prose::{MAX_AROUND, write};
 use super::selection::{best, choose};
-use super::spoken::{Keys, Spoken};
+use super::spoken::{Keys, Spoken, Voice};
 use crate::model::marker;
 use crate::text::is_question;
 
@@ -43,6 +43,16 @@ pub fn talk(texts: &[Spoken<'_>], wrap: &Wrap, style: Style) -> Option<Proposal>
         telling.tell(spoken, chosen);
     }
     Some(Proposal::unlisted(telling.body, wrap).counted(marker::talk_suffix(texts.len())))
+}
+
+/// At most so many characters has what [`talk`] makes of turns; `None` where nobody can say before it is written.
+#[must_use]
+pub fn most_talk_chars(texts: &[Spoken<'_>], style: Style) -> Option<usize> {
+    let asks = |spoken: &Spoken<'_>| spoken.voice != Voice::Other || spoken.hints.is_by_others();
+    let n_chars: usize = texts.iter().map(|spoken| spoken.view.counts.chars as usize).sum();
+    let budget = talk_budget(texts, style);
+    let is_told = budget as f64 <= n_chars as f64 * MAX_SHARE && !texts.iter().any(asks);
+    is_told.then_some(budget + MAX_AROUND)
 }
 
 /// A text that tells several turns.

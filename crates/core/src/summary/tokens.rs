@@ -165,8 +165,8 @@ mod tests {
         let decisions: Vec<TokenDecision> =
             tokens.iter().map(|&span| TokenDecision { span, keep: decide(span.of(text)), confidence: 0.9 }).collect();
         without_tokens(&lexer.view(text, &lexed), &decisions).map(|draft| {
-            for quote in &draft.quotes {
-                assert!(draft.text.get(quote.clone()).is_some_and(|quoted| text.contains(quoted)));
+            for quote in draft.quoted() {
+                assert!(draft.text.get(quote).is_some_and(|quoted| text.contains(quoted)));
             }
             draft.text
         })

@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::words::{Entries, Table, VOWELS, flag, word_table, words_file};
+use super::classes::decode;
+use super::scan::{self, Piece};
+use super::words::{self, Entries, Table, VOWELS, flag, word_table, words_file};
 
 /// A sentence that only announces or rates has at most so many words; one that rates a question has fewer.
 const MAX_EMPTY: usize = 16;
@@ -13,6 +15,8 @@ const MAX_RATED: usize = 12;
 const MAX_RATING: usize = 8;
 /// The same in characters, where words have no blanks between.
 const MAX_EMPTY_WIDE: usize = 40;
+/// Signs that stand by themselves between the words of such a sentence.
+const MAX_SIGNS: usize = 4;
 
 /// What a sentence does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -48,6 +52,10 @@ word_table!(FLAGS: Table<2048>, "bearing":
     MANY THING TELLS GOOD JUDGED HERE SUCH MOST ONE OF ALL THINKS SETTLED DEADLINE TIME PERIOD FUTURE DUTY NUMBER BOTH
     CHOICE NTH_LOW NTH_HIGH CHOOSES THAT FORMER FIRST SECOND THIRD OR EMPTY);
 
+/// Of these flags one alone may give a bearing; the lexer knows their words by one of its own.
+const BEARING: u32 =
+    THING | JUDGED | HERE | SETTLED | TIME | PERIOD | DUTY | THINKS | NUMBER | BOTH | CHOICE | CHOOSES | FORMER | FIRST | SECOND | THIRD;
+
 /// Phrases without blanks, and the flag of each.
 static WIDE: LazyLock<(AhoCorasick, Vec<u32>)> = LazyLock::new(|| {
     let entries = || Entries::of(words_file!("bearing_wide"));
@@ -56,10 +64,24 @@ static WIDE: LazyLock<(AhoCorasick, Vec<u32>)> = LazyLock::new(|| {
     (finder.expect("a short list of phrases"), entries().map(|(list, _)| flag(LISTS, list)).collect())
 });
 
+/// What a word may carry inside that several words are written with.
+const JOINING: u32 = scan::APOSTROPHE | scan::EXT_QUOTE | scan::DASH | scan::SLASH | scan::UNDER;
+
+/// False for a sentence that settles, chooses, counts and points back to nothing, and is not empty: none of its words does any
+/// of that. Words that do so in company alone have one of these beside them, except those of "one of the hardest".
+pub(super) fn may_bear(bytes: &[u8], pieces: &[Piece]) -> bool {
+    let joins = |piece: &Piece| piece.has(JOINING) && flags_of(piece.of(bytes)).any(|flags| flags & BEARING != 0);
+    let is = |piece: &Piece, flag: u32| FLAGS.of(piece.word(bytes)) & flag != 0;
+    let may_be_one = |piece: &Piece| piece.end - piece.start < 8 && matches!(piece.of(bytes)[0] | 0x20, b'e' | b'o' | b'u');
+    let is_one_of = |[one, of]: &[Piece; 2]| may_be_one(one) && is(one, ONE) && is(of, OF);
+    pieces.iter().any(|piece| piece.word & words::BEARING != 0 || piece.has(scan::WIDE) || joins(piece))
+        || pieces.len() <= MAX_EMPTY + MAX_SIGNS && pieces.array_windows().any(is_one_of)
+}
+
 /// What the sentence `text` does.
 #[must_use]
 pub(super) fn bearing(text: &str) -> Bearing {
-    let (words, wide) = (flags(text), wide(text));
+    let (words, wide) = (flags_of(text.as_bytes()).collect::<Vec<_>>(), wide(text));
     let seen = words.iter().fold(0, |seen, word| seen | word) | wide;
     let has = |flag: u32| seen & flag != 0;
     // One of the first words is followed by one of the second ones.
@@ -128,29 +150,35 @@ fn is_empty(text: &str, words: &[u32], seen: u32, near: impl Fn(u32, u32, usize)
 }
 
 /// The flags of every word.
-fn flags(text: &str) -> Vec<u32> {
-    let bytes = text.as_bytes();
-    let mut flags = Vec::with_capacity(bytes.len() / 6 + 1);
-    let (mut start, mut at) = (0, 0);
-    while at <= bytes.len() {
-        let (is_in_word, n) = match bytes.get(at) {
-            Some(byte) if byte.is_ascii() => (byte.is_ascii_alphanumeric(), 1),
-            _ => {
-                let next = text.get(at..).and_then(|rest| rest.chars().next());
-                (next.is_some_and(char::is_alphanumeric), next.map_or(1, char::len_utf8))
+fn flags_of(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < bytes.len() {
+            let start = at;
+            while let Some(n) = n_letter(bytes, at) {
+                at += n;
             }
-        };
-        if !is_in_word {
-            let word = &bytes[start..at];
+            let (end, word) = (at, &bytes[start..at]);
+            at += if at < bytes.len() { decode(bytes, at).1 } else { 1 };
             // The rest of an article: "l'idée".
             if !matches!(word, b"" | b"l") {
-                flags.push(FLAGS.find(bytes, start, at) & !VOWELS | if is_superlative(word) { MOST } else { 0 });
+                let flags = FLAGS.find(bytes, start, end) & !VOWELS;
+                return Some(flags | if is_superlative(word) { MOST } else { 0 });
             }
-            start = at + n;
         }
-        at += n;
+        None
+    })
+}
+
+/// Bytes of the letter or digit at `at`, if one stands there.
+#[inline]
+fn n_letter(bytes: &[u8], at: usize) -> Option<usize> {
+    let byte = *bytes.get(at)?;
+    if byte.is_ascii() {
+        return byte.is_ascii_alphanumeric().then_some(1);
     }
-    flags
+    let (code, len) = decode(bytes, at);
+    char::from_u32(code).is_some_and(char::is_alphanumeric).then_some(len)
 }
 
 fn is_superlative(word: &[u8]) -> bool {

@@ -13,14 +13,29 @@ pub(super) fn fold_bytes(bytes: &[u8]) -> u64 {
     finish(key, fold(tail(rest)), bytes.len())
 }
 
+/// [`fold_key`] of words, in which any white space is one blank.
+#[must_use]
+pub fn spaced_key(words: &str) -> u64 {
+    let words = words.trim();
+    if is_evenly_spaced(words.as_bytes()) && memchr::memmem::find(words.as_bytes(), b"  ").is_none() {
+        return fold_key(words);
+    }
+    key_of_words(words)
+}
+
 /// [`fold_key`] of a fact, in which any white space is one blank: "22 Prozent" is the same with a blank that does not break.
 pub(super) fn fact_key(bytes: &[u8]) -> u64 {
-    let is_plain = |byte: &u8| !matches!(byte, b'\n' | b'\r' | b'\t' | 0xc2 | 0xe2);
-    if bytes.iter().all(is_plain) {
-        return fold_bytes(bytes);
-    }
+    if is_evenly_spaced(bytes) { fold_bytes(bytes) } else { key_of_words(std::str::from_utf8(bytes).unwrap_or_default()) }
+}
+
+/// True where all white space is blanks.
+fn is_evenly_spaced(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| !matches!(byte, b'\n' | b'\r' | b'\t' | 0xc2 | 0xe2))
+}
+
+fn key_of_words(text: &str) -> u64 {
     let mut key = Key::new();
-    for (at, word) in std::str::from_utf8(bytes).unwrap_or_default().split_whitespace().enumerate() {
+    for (at, word) in text.split_whitespace().enumerate() {
         if at > 0 {
             key.push(b' ');
         }

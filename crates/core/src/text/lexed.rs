@@ -199,6 +199,8 @@ pub struct Unit {
     pub facts: Range<u32>,
     /// Indices of its cues in the view's `cues`.
     pub cues: Range<u32>,
+    /// A word in it, or its shortness, may give it a bearing on its own.
+    pub(crate) may_bear: bool,
     /// What it does to the talk, once somebody asked.
     pub(crate) bearing: OnceCell<Bearing>,
 }

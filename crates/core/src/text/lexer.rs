@@ -3,11 +3,12 @@
 
 use std::cell::OnceCell;
 
+use super::bearing;
 use super::counts;
 use super::cues;
 use super::facts;
 use super::fences::OpenFence;
-use super::lexed::{CharCounts, Cue, Fact, Fence, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind};
+use super::lexed::{CharCounts, Cue, CueKind, Fact, Fence, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind};
 use super::line::{LineText, judge};
 use super::names::Names;
 use super::numbered::{Numbering, skip_blanks};
@@ -64,6 +65,13 @@ impl Lexer {
     /// Only the facts of a text that is data and is never summarised, such as the arguments of a call: as those of
     /// a fenced block.
     pub fn lex_facts(&mut self, text: &str) -> Lexed {
+        self.facts_of(text, LineKind::Fenced)
+    }
+    /// Only the facts of a text that stays as it is, every line of it taken for prose.
+    pub fn lex_kept(&mut self, text: &str) -> Lexed {
+        self.facts_of(text, LineKind::Prose)
+    }
+    fn facts_of(&mut self, text: &str, kind: LineKind) -> Lexed {
         let first = self.facts.len();
         let mut counts = CharCounts::default();
         self.names.clear();
@@ -73,7 +81,7 @@ impl Lexer {
             self.pieces.clear();
             let seen = scan::scan(text, start, end, &mut self.pieces, &mut counts);
             if let Some(line) = LineText::of(text.as_bytes(), 0, &self.pieces, seen) {
-                facts::find(&line, LineKind::Fenced, &mut self.facts, &mut self.names);
+                facts::find(&line, kind, &mut self.facts, &mut self.names);
             }
             start = end + 1;
         }
@@ -394,7 +402,9 @@ impl Pass<'_> {
             counts::count_chars(bytes.get(span.start as usize..span.end as usize).unwrap_or_default())
         };
         let facts = facts.get(self.first_fact..).unwrap_or_default();
+        let n_cues = cues.len();
         cues::find(bytes, pieces, span, kind, facts, cues);
+        let decides = cues[n_cues..].iter().any(|cue| cue.kind == CueKind::Decision);
         units.push(Unit {
             span,
             n_chars: n_chars as u32,
@@ -402,6 +412,7 @@ impl Pass<'_> {
             kind,
             facts: 0..0,
             cues: 0..0,
+            may_bear: decides || bearing::may_bear(bytes, pieces),
             bearing: OnceCell::new(),
         });
         self.is_begun = true;

@@ -44,7 +44,7 @@ pub use constraints::names_constraint;
 pub use corrections::{Correction, FoundCorrection, Speaker, correction};
 pub(crate) use counts::count_chars;
 pub use counts::n_chars;
-pub use keys::fold_key;
+pub use keys::{fold_key, spaced_key};
 pub use language::language;
 pub use lexed::{
     CharCounts, Cue, CueKind, Fact, FactKind, Fence, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind,

@@ -48,9 +48,14 @@ impl<'a> TextView<'a> {
     pub fn cues_of(&self, unit: &Unit) -> &'a [Cue] {
         part(self.cues, &unit.cues, self.first_cue)
     }
-    /// What a unit does to the talk; found out the first time that somebody asks.
+    /// What a unit does to the talk by itself.
     #[must_use]
     pub fn bearing_of(&self, unit: &Unit) -> Bearing {
+        if unit.may_bear { self.whole_bearing_of(unit) } else { Bearing::default() }
+    }
+    /// The same with what it `offers` to others, and its number among them; found out the first time that somebody asks.
+    #[must_use]
+    pub fn whole_bearing_of(&self, unit: &Unit) -> Bearing {
         *unit.bearing.get_or_init(|| bearing(unit.span.of(self.text)))
     }
     /// Before, between and behind the fenced blocks, in order: each stretch with the prose in it, without the white

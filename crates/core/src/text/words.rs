@@ -26,11 +26,13 @@ macro_rules! word_list {
 pub(crate) use word_list;
 
 /// A table of the words of a file and a constant for each of its lists, the flag of the words in it:
-/// `word_table!(TABLE: Table<512>, "noise": FOLDERS STARTS)`.
+/// `word_table!(TABLE: Table<512>, "noise": FOLDERS STARTS)`. One more flag is for the words of some lists of another file.
 macro_rules! word_table {
-    ($table:ident: $type:ty, $file:literal: $($list:ident)*) => {
-        static $table: $type = <$type>::new($crate::text::words::words_file!($file), LISTS);
-        const LISTS: &[&str] = &[$(stringify!($list)),*];
+    ($table:ident: $type:ty, $file:literal: $($list:ident)* $(, all of $other:literal: $($of_other:ident)* => $all:ident)?) => {
+        static $table: $type = <$type>::new($crate::text::words::words_file!($file), LISTS)
+            $(.with_all($crate::text::words::words_file!($other), &[$(stringify!($of_other)),*], $all))?;
+        const LISTS: &[&str] = &[$(stringify!($list),)* $(stringify!($all))?];
+        $(pub(super) const $all: u32 = $crate::text::words::flag(LISTS, stringify!($all));)?
         $(pub(super) const $list: u32 = $crate::text::words::flag(LISTS, stringify!($list));)*
     };
 }
@@ -141,7 +143,7 @@ pub(crate) const fn flag(lists: &[&str], list: &str) -> u32 {
     while !is_same(lists[at], list) {
         at += 1;
     }
-    assert!(1 << at != VOWELS, "a table has at most 31 lists");
+    assert!(at < 31, "a table has at most 31 lists");
     1 << at
 }
 
@@ -151,7 +153,8 @@ pub(super) const VOWELS: u32 = 1 << 31;
 word_table!(TABLE: Table<8192>, "lexer":
     NEGATION OBLIGATION EMPHASIS REASONING DECISION PHRASE FILLER GLUE AFTER_NO ABBREVIATION BEFORE_NUMBER
     ABBREVIATION_LAST OPENER TITLE LABEL UNIT MONTH GERMAN REPORT TICKET CURRENCY CLOCK EXTENSION DOMAIN FUNCTION SOUND
-    SCALE CODE CORRECTION LEVEL);
+    SCALE CODE CORRECTION LEVEL, all of "bearing": THING JUDGED HERE SETTLED TIME PERIOD DUTY THINKS NUMBER BOTH CHOICE
+    CHOOSES FORMER FIRST SECOND THIRD => BEARING);
 
 const N_FILTER: usize = 512;
 /// Of a word at most this many bytes are compared.
@@ -170,6 +173,7 @@ pub(crate) struct Table<const SLOTS: usize, const EXACT: bool = false> {
     /// One bit per word: most words of a text stop here.
     filter: [u64; N_FILTER],
     slots: [Slot; SLOTS],
+    n_words: usize,
 }
 
 const FOLD: u64 = 0x2020_2020_2020_2020;
@@ -181,26 +185,49 @@ const fn hash(low: u64, high: u64) -> u64 {
 impl<const SLOTS: usize, const EXACT: bool> Table<SLOTS, EXACT> {
     /// The words of a file, each with the flags of all `lists` that it is in.
     pub(crate) const fn new(text: &'static str, lists: &[&str]) -> Self {
-        let mut table = Self { filter: [0; N_FILTER], slots: [const { Slot { low: 0, high: 0, flags: 0 } }; SLOTS] };
-        let (mut entries, mut n_words) = (Entries::of(text), 0);
+        let mut table = Self {
+            filter: [0; N_FILTER],
+            slots: [const { Slot { low: 0, high: 0, flags: 0 } }; SLOTS],
+            n_words: 0,
+        };
+        let mut entries = Entries::of(text);
         while let Some(word) = entries.next_entry() {
-            let word = word.as_bytes();
-            let (mut low, mut high, mut at, mut has_vowel) = (0_u64, 0_u64, 0, false);
-            while at < word.len() {
-                let byte = word[at] | if EXACT { 0 } else { 0x20 };
-                has_vowel |= matches!(byte, b'a' | b'e' | b'i' | b'o' | b'u' | b'y');
-                if at < 8 {
-                    low |= (byte as u64) << (8 * at);
-                } else if at < MAX_BYTES {
-                    high |= (byte as u64) << (8 * (at - 8));
+            table.add(word, flag(lists, entries.list));
+        }
+        table
+    }
+
+    /// The same with `flag` for the words of some `lists` of another file.
+    pub(crate) const fn with_all(mut self, text: &'static str, lists: &[&str], flag: u32) -> Self {
+        let mut entries = Entries::of(text);
+        while let Some(word) = entries.next_entry() {
+            let mut at = 0;
+            while at < lists.len() {
+                if is_same(lists[at], entries.list) {
+                    self.add(word, flag);
                 }
                 at += 1;
             }
-            table.insert(low, high, flag(lists, entries.list) | if has_vowel { VOWELS } else { 0 });
-            n_words += 1;
         }
-        assert!(n_words < SLOTS / 2, "the table gets full");
-        table
+        self
+    }
+
+    const fn add(&mut self, word: &str, flags: u32) {
+        let word = word.as_bytes();
+        let (mut low, mut high, mut at, mut has_vowel) = (0_u64, 0_u64, 0, false);
+        while at < word.len() {
+            let byte = word[at] | if EXACT { 0 } else { 0x20 };
+            has_vowel |= matches!(byte, b'a' | b'e' | b'i' | b'o' | b'u' | b'y');
+            if at < 8 {
+                low |= (byte as u64) << (8 * at);
+            } else if at < MAX_BYTES {
+                high |= (byte as u64) << (8 * (at - 8));
+            }
+            at += 1;
+        }
+        self.insert(low, high, flags | if has_vowel { VOWELS } else { 0 });
+        self.n_words += 1;
+        assert!(self.n_words < SLOTS / 2, "the table gets full");
     }
 
     const fn insert(&mut self, low: u64, high: u64, flags: u32) {

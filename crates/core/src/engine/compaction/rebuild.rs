@@ -8,7 +8,7 @@ use crate::engine::fill::{Filler, saves};
 use crate::engine::unit::{Filled, State, Unit};
 use crate::model::marker::{Archive, Chunk};
 use crate::model::{Action, ChunkPolicy, CompactionOutcome, CompactionTrigger, Provenance, Reason};
-use crate::summary::Draft;
+use crate::summary::{Draft, Quote};
 
 /// Share of the archived characters that a summary may have.
 const SHARE: f64 = 0.25;
@@ -60,8 +60,8 @@ impl Frame<'_> {
     pub(super) fn rebuild(&self, filler: &Filler<'_>, archived: &Range<usize>, written: &Written) -> Option<Rebuilt> {
         let members: Vec<usize> = archived.clone().collect();
         let (text, body, outcome) = self.text(written);
-        let shift = |range: &Range<usize>| range.start + body.start..range.end + body.start;
-        let quotes = written.body.quotes.iter().map(shift).collect();
+        let shift = |range: Range<usize>| range.start + body.start..range.end + body.start;
+        let quotes = written.body.quoted().map(|range| Quote { range: shift(range), is_known: false }).collect();
         let draft = Draft { text, quotes, ..Draft::default() };
         let provenance = Provenance { compaction: true, ..filler.provenance(&members) };
         let filled: Filled = filler.filled(draft, Action::Compressed, Reason::Compacted, provenance);
