@@ -87,7 +87,7 @@ impl<'v, 'a> Scorer<'v, 'a> {
                 None => {}
             }
             let is_reported = spoken.voice == Voice::Program && unit.span.start >= user_from;
-            let mut bearing = view.bearing_of(unit);
+            let mut bearing = unit.bearing;
             let asks = asked.is_some() || is_reported;
             bearing.is_empty &= !asks && may_be_empty(view, unit);
             let points = fixed_points(spoken, index, asked, bearing) + if is_reported { USER_WORDS } else { 0 };
@@ -120,14 +120,13 @@ impl<'v, 'a> Scorer<'v, 'a> {
         let Bearing { points_back, chooses, .. } = self.fixed[index].bearing;
         let Some(pointer) = points_back.filter(|_| chooses || is_decision()) else { return Vec::new() };
         let before = || (index.saturating_sub(MAX_BACK)..index).rev();
-        let bearing = |at: usize| self.view.whole_bearing_of(&units[at]);
-        let offers = |at: &usize| bearing(*at).offers;
+        let offers = |at: &usize| units[*at].bearing.offers;
         let is_item = |at: &usize| units[*at].kind == UnitKind::ListItem;
         let mut found: Vec<usize> = match pointer {
             Pointer::Nth(nth) => {
                 let items: Vec<usize> = before().skip_while(|at| !is_item(at)).take_while(is_item).collect();
                 let item = items.iter().rev().nth(usize::from(nth) - 1).copied();
-                before().find(|&at| bearing(at).ordinal == nth).or(item).into_iter().collect()
+                before().find(|&at| units[at].bearing.ordinal == nth).or(item).into_iter().collect()
             }
             Pointer::Both => before().skip_while(|at| !offers(at)).take_while(offers).take(MAX_CHOSEN).collect(),
             Pointer::Last => Vec::new(),

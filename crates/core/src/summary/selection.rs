@@ -23,6 +23,8 @@ const MAX_PAIRED: u32 = 120;
 const MAX_BETWEEN: usize = 2;
 /// A scrap of talk with fewer characters says nothing without what it answers.
 const MAX_SCRAP: u32 = 22;
+/// Up to so many facts are compared one by one.
+const FEW_FACTS: usize = 12;
 /// A sentence comes with those that a quotation goes on in, up to so many.
 const MAX_QUOTED: usize = 4;
 
@@ -80,6 +82,10 @@ struct Choice<'t, 'a> {
     scorers: Vec<Scorer<'t, 'a>>,
     /// Text, and the units that are shown together.
     items: Vec<(usize, Range<usize>)>,
+    /// Of each text the number of its first item: every unit begins one.
+    firsts: Vec<usize>,
+    /// Of each item the key of its first unit.
+    keys: Vec<u64>,
     links: Links,
     visible: Keys,
     taken: Vec<Vec<bool>>,
@@ -95,9 +101,16 @@ impl<'t, 'a> Choice<'t, 'a> {
             let view = spoken.view;
             (0..view.units.len()).map(move |unit| (text, extent(&view, unit)))
         };
-        let items = texts.iter().enumerate().flat_map(items_of).collect();
+        let items: Vec<(usize, Range<usize>)> = texts.iter().enumerate().flat_map(items_of).collect();
+        let key = |(text, units): &(usize, Range<usize>)| {
+            let view = &texts[*text].view;
+            fold_key(view.units[units.start].span.of(view.text))
+        };
+        let keys = items.iter().map(key).collect();
+        let n_units = texts.iter().map(|spoken| spoken.view.units.len());
+        let firsts = n_units.scan(0, |first, n| Some(std::mem::replace(first, *first + n))).collect();
         let links = links(texts);
-        Self { texts, scorers, items, links, visible, taken, left }
+        Self { texts, scorers, items, firsts, keys, links, visible, taken, left }
     }
 
     /// Of each text where the units begin that are taken.
@@ -125,7 +138,7 @@ impl<'t, 'a> Choice<'t, 'a> {
         let n_beside = GAP.len() + self.label(text);
         if !std::mem::replace(&mut self.taken[text][unit], true) {
             self.left = self.left.saturating_sub(view.units[unit].n_chars as usize + n_beside);
-            self.visible.insert(fold_key(view.units[unit].span.of(view.text)));
+            self.visible.insert(self.keys[self.firsts[text] + unit]);
             self.visible.extend(facts_in(view, numbered(view, unit)).iter().map(|fact| fact.key));
         }
     }
@@ -148,11 +161,16 @@ impl<'t, 'a> Choice<'t, 'a> {
         let view = &self.texts[text].view;
         let span = Span { start: numbered(view, units.start).start, end: view.units[units.end - 1].span.end };
         let tells = |fact: &&Fact| fact.kind.is_precise() || fact.kind == FactKind::Name;
-        let mut fresh: Vec<u64> = facts_in(view, span).iter().filter(tells).map(|fact| fact.key).collect();
-        fresh.retain(|key| !self.visible.contains(key));
-        fresh.sort_unstable();
-        fresh.dedup();
-        fresh.len() as u64
+        let facts = facts_in(view, span);
+        let is_fresh = |fact: &&Fact| tells(fact) && !self.visible.contains(&fact.key);
+        if facts.len() > FEW_FACTS {
+            let mut fresh: Vec<u64> = facts.iter().filter(is_fresh).map(|fact| fact.key).collect();
+            fresh.sort_unstable();
+            fresh.dedup();
+            return fresh.len() as u64;
+        }
+        let is_first = |(at, fact): &(usize, &Fact)| !facts[..*at].iter().any(|other| other.key == fact.key && tells(&other));
+        facts.iter().enumerate().filter(|(_, fact)| is_fresh(fact)).filter(is_first).count() as u64
     }
 
     /// True for a word or two of a turn.
@@ -205,8 +223,7 @@ impl Candidates for Choice<'_, '_> {
     fn key(&self, number: usize) -> u64 {
         let (text, units) = &self.items[number];
         let (text, first) = (*text, units.start);
-        let view = &self.texts[text].view;
-        if self.taken[text][first] || self.visible.contains(&fold_key(view.units[first].span.of(view.text))) {
+        if self.taken[text][first] || self.visible.contains(&self.keys[number]) {
             return 0;
         }
         let partner = self.partner(text, units);

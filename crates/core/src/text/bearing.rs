@@ -7,7 +7,11 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::classes::decode;
 use super::scan::{self, Piece};
-use super::words::{self, Entries, Table, VOWELS, flag, word_table, words_file};
+use super::words::bearing::{
+    ALL, BOTH, CHOICE, CHOOSES, DEADLINE, DUTY, EMPTY, FIRST, FORMER, FUTURE, GOOD, HERE, JUDGED, LISTS, MANY, MOST, NTH_HIGH,
+    NTH_LOW, NUMBER, OF, ONE, OR, PERIOD, SECOND, SETTLED, SUCH, TELLS, THAT, THING, THINKS, THIRD, TIME,
+};
+use super::words::{self, Entries, flag, words_file};
 
 /// A sentence that only announces or rates has at most so many words; one that rates a question has fewer.
 const MAX_EMPTY: usize = 16;
@@ -15,8 +19,6 @@ const MAX_RATED: usize = 12;
 const MAX_RATING: usize = 8;
 /// The same in characters, where words have no blanks between.
 const MAX_EMPTY_WIDE: usize = 40;
-/// Signs that stand by themselves between the words of such a sentence.
-const MAX_SIGNS: usize = 4;
 
 /// What a sentence does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -48,13 +50,11 @@ pub enum Pointer {
     Last,
 }
 
-word_table!(FLAGS: Table<2048>, "bearing":
-    MANY THING TELLS GOOD JUDGED HERE SUCH MOST ONE OF ALL THINKS SETTLED DEADLINE TIME PERIOD FUTURE DUTY NUMBER BOTH
-    CHOICE NTH_LOW NTH_HIGH CHOOSES THAT FORMER FIRST SECOND THIRD OR EMPTY);
-
-/// Of these flags one alone may give a bearing; the lexer knows their words by one of its own.
+/// Of these flags one alone may give a bearing; words of the others do so beside them.
 const BEARING: u32 =
     THING | JUDGED | HERE | SETTLED | TIME | PERIOD | DUTY | THINKS | NUMBER | BOTH | CHOICE | CHOOSES | FORMER | FIRST | SECOND | THIRD;
+
+const OFFERS: u32 = CHOICE | THING | OR;
 
 /// Phrases without blanks, and the flag of each.
 static WIDE: LazyLock<(AhoCorasick, Vec<u32>)> = LazyLock::new(|| {
@@ -64,25 +64,47 @@ static WIDE: LazyLock<(AhoCorasick, Vec<u32>)> = LazyLock::new(|| {
     (finder.expect("a short list of phrases"), entries().map(|(list, _)| flag(LISTS, list)).collect())
 });
 
-/// What a word may carry inside that several words are written with.
+/// What a piece may carry inside that several words are written with.
 const JOINING: u32 = scan::APOSTROPHE | scan::EXT_QUOTE | scan::DASH | scan::SLASH | scan::UNDER;
 
-/// False for a sentence that settles, chooses, counts and points back to nothing, and is not empty: none of its words does any
-/// of that. Words that do so in company alone have one of these beside them, except those of "one of the hardest".
-pub(super) fn may_bear(bytes: &[u8], pieces: &[Piece]) -> bool {
-    let joins = |piece: &Piece| piece.has(JOINING) && flags_of(piece.of(bytes)).any(|flags| flags & BEARING != 0);
-    let is = |piece: &Piece, flag: u32| FLAGS.of(piece.word(bytes)) & flag != 0;
-    let may_be_one = |piece: &Piece| piece.end - piece.start < 8 && matches!(piece.of(bytes)[0] | 0x20, b'e' | b'o' | b'u');
-    let is_one_of = |[one, of]: &[Piece; 2]| may_be_one(one) && is(one, ONE) && is(of, OF);
-    pieces.iter().any(|piece| piece.word & words::BEARING != 0 || piece.has(scan::WIDE) || joins(piece))
-        || pieces.len() <= MAX_EMPTY + MAX_SIGNS && pieces.array_windows().any(is_one_of)
+/// Finds out what sentences do; the memory is reused.
+#[derive(Debug, Default)]
+pub(super) struct Bearings {
+    words: Vec<u32>,
 }
 
-/// What the sentence `text` does.
-#[must_use]
-pub(super) fn bearing(text: &str) -> Bearing {
-    let (words, wide) = (flags_of(text.as_bytes()).collect::<Vec<_>>(), wide(text));
-    let seen = words.iter().fold(0, |seen, word| seen | word) | wide;
+impl Bearings {
+    /// What the sentence `text` does, which has these pieces.
+    pub(super) fn of(&mut self, text: &str, bytes: &[u8], pieces: &[Piece]) -> Bearing {
+        let is_wide = pieces.iter().any(|piece| piece.has(scan::WIDE));
+        self.words.clear();
+        let mut seen = 0;
+        for piece in pieces {
+            if piece.has(JOINING) {
+                let first = self.words.len();
+                self.words.extend(flags_of(piece.of(bytes)));
+                seen = self.words[first..].iter().fold(seen, |seen, word| seen | word);
+            } else if piece.has(scan::LOWER | scan::UPPER | scan::CAPITAL | scan::DIGIT | scan::EXT_LETTER) {
+                self.words.push(piece.bears);
+                seen |= piece.bears;
+            }
+        }
+        if seen & BEARING == 0 && !is_wide && !self.may_rate(seen) {
+            return Bearing { offers: seen & OFFERS != 0, ..Bearing::default() };
+        }
+        bearing(text, &self.words, seen, if is_wide { wide(text) } else { 0 })
+    }
+
+    /// True for a sentence with "one of the" in it.
+    fn may_rate(&self, seen: u32) -> bool {
+        let has_all = seen & ONE != 0 && seen & OF != 0 && seen & TELLS != 0 && self.words.len() <= MAX_RATED;
+        has_all && self.words.array_windows().any(|[one, of]| one & ONE != 0 && of & OF != 0)
+    }
+}
+
+/// What the sentence `text` of these `words` does, all of which are `seen`.
+fn bearing(text: &str, words: &[u32], seen: u32, wide: u32) -> Bearing {
+    let seen = seen | wide;
     let has = |flag: u32| seen & flag != 0;
     // One of the first words is followed by one of the second ones.
     let near = |first: u32, second: u32, distance: usize| {
@@ -96,7 +118,7 @@ pub(super) fn bearing(text: &str) -> Bearing {
     } else if has(THIRD) {
         3
     } else {
-        numbered(&words)
+        numbered(words)
     };
     let points_back = if has(BOTH) && (near(BOTH, CHOICE | THING | THAT, 3) || wide != 0) {
         Some(Pointer::Both)
@@ -113,12 +135,12 @@ pub(super) fn bearing(text: &str) -> Bearing {
     };
     let by_a_time = near(DEADLINE, TIME | PERIOD, 4) || has(TIME) && will_be();
     Bearing {
-        is_empty: is_empty(text, &words, seen, near),
+        is_empty: is_empty(text, words, seen, near),
         settles: by_a_time || has(SETTLED) || near(DUTY, OF, 1) || has(ALL) && near(ALL, THINKS, 3),
         chooses: has(CHOOSES),
         numbers: if near(NUMBER, NUMBER, 3) { 2 } else { n_wide_numbers(text).max(u8::from(has(NUMBER))) },
         points_back,
-        offers: has(CHOICE | THING | OR) || ordinal > 0,
+        offers: has(OFFERS) || ordinal > 0,
         ordinal,
     }
 }
@@ -140,7 +162,12 @@ fn is_empty(text: &str, words: &[u32], seen: u32, near: impl Fn(u32, u32, usize)
         return false;
     }
     let is_one_of = |words: &[u32]| words[0] & TELLS != 0 && words[1] & ONE != 0 && words[2] & OF != 0;
-    let is_superlative = |at: usize| words.iter().skip(at + 3).take(3).any(|word| word & MOST != 0);
+    // Superlatives that end like one are looked for in the words themselves.
+    let is_superlative = |at: usize| {
+        let is_one = |word: &str| is_superlative(word.as_bytes());
+        let mut written = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !matches!(*word, "" | "l"));
+        words.iter().skip(at + 3).take(3).any(|word| word & MOST != 0) || written.by_ref().skip(at + 3).take(3).any(is_one)
+    };
     let begins_here = words.first().is_some_and(|word| word & HERE != 0);
     has(TELLS) && near(MANY, THING, 3)
         || words.len() <= MAX_RATING && near(GOOD, JUDGED, 1)
@@ -162,8 +189,7 @@ fn flags_of(bytes: &[u8]) -> impl Iterator<Item = u32> {
             at += if at < bytes.len() { decode(bytes, at).1 } else { 1 };
             // The rest of an article: "l'idée".
             if !matches!(word, b"" | b"l") {
-                let flags = FLAGS.find(bytes, start, end) & !VOWELS;
-                return Some(flags | if is_superlative(word) { MOST } else { 0 });
+                return Some(words::find(bytes, start, end).bears);
             }
         }
         None
@@ -214,7 +240,15 @@ fn n_wide_numbers(text: &str) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pointer, bearing};
+    use super::{Bearing, Bearings, Pointer};
+    use crate::text::lexed::CharCounts;
+    use crate::text::scan::scan;
+
+    fn bearing(text: &str) -> Bearing {
+        let mut pieces = Vec::new();
+        scan(text, 0, text.len(), &mut pieces, &mut CharCounts::default());
+        Bearings::default().of(text, text.as_bytes(), &pieces)
+    }
 
     #[test]
     fn what_only_announces_or_rates_is_empty_in_every_language() {

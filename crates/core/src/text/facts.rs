@@ -413,7 +413,7 @@ impl Finder<'_> {
         if flags & words::SCALE != 0 && next_end - next_start > 1 && next_end == next.end as usize {
             if let Some(after) = self.pieces.get(index + 2) {
                 let (from, to) = after.core(self.bytes);
-                if words::find(self.bytes, from, to) & words::CURRENCY != 0 && from == after.start as usize {
+                if words::find(self.bytes, from, to).flags & words::CURRENCY != 0 && from == after.start as usize {
                     return (to, FactKind::Money);
                 }
             }

@@ -1,7 +1,6 @@
 //! What the lexer found: lines, units (sentences and their like), facts, cues and fences, as spans into the
 //! text. All spans are byte offsets on character boundaries, sorted by start, and never leave the text.
 
-use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::bearing::Bearing;
@@ -199,10 +198,8 @@ pub struct Unit {
     pub facts: Range<u32>,
     /// Indices of its cues in the view's `cues`.
     pub cues: Range<u32>,
-    /// A word in it, or its shortness, may give it a bearing on its own.
-    pub(crate) may_bear: bool,
-    /// What it does to the talk, once somebody asked.
-    pub(crate) bearing: OnceCell<Bearing>,
+    /// What it does to the talk.
+    pub(crate) bearing: Bearing,
 }
 
 /// What a unit is.

@@ -1,14 +1,12 @@
 //! The one pass over a text: takes it line by line, hands each line to those who know fences, kinds, facts and
 //! units, and keeps what they find in an arena. Refuses to know any rule of theirs.
 
-use std::cell::OnceCell;
-
-use super::bearing;
+use super::bearing::Bearings;
 use super::counts;
 use super::cues;
 use super::facts;
 use super::fences::OpenFence;
-use super::lexed::{CharCounts, Cue, CueKind, Fact, Fence, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind};
+use super::lexed::{CharCounts, Cue, Fact, Fence, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind};
 use super::line::{LineText, judge};
 use super::names::Names;
 use super::numbered::{Numbering, skip_blanks};
@@ -28,6 +26,7 @@ pub struct Lexer {
     fences: Vec<Fence>,
     pieces: Vec<Piece>,
     names: Names,
+    bearings: Bearings,
 }
 
 impl Lexer {
@@ -362,8 +361,8 @@ impl Pass<'_> {
         self.block = None;
         let (Some(head), Some(tail)) = (lexer.pieces.first(), lexer.pieces.last()) else { return };
         let span = Span { start: head.start, end: tail.end };
-        let Lexer { units, cues, pieces, facts, .. } = lexer;
-        self.emit(units, cues, facts, pieces, span, kind);
+        let Lexer { units, cues, pieces, facts, bearings, .. } = lexer;
+        self.emit((units, bearings), cues, facts, pieces, span, kind);
         pieces.clear();
     }
 
@@ -377,18 +376,18 @@ impl Pass<'_> {
             lexer.pieces.drain(..first);
             return;
         };
-        let Lexer { units, cues, pieces, facts, .. } = lexer;
+        let Lexer { units, cues, pieces, facts, bearings, .. } = lexer;
         let block_pieces = pieces.get(..first).unwrap_or_default();
         let bytes = self.text.as_bytes();
         units::split(bytes, block_pieces, block.kind, &mut |span, kind, part| {
-            self.emit(units, cues, facts, part, span, kind);
+            self.emit((units, bearings), cues, facts, part, span, kind);
         });
         pieces.drain(..first);
     }
 
     fn emit(
         &mut self,
-        units: &mut Vec<Unit>,
+        (units, bearings): (&mut Vec<Unit>, &mut Bearings),
         cues: &mut Vec<Cue>,
         facts: &[Fact],
         pieces: &[Piece],
@@ -402,9 +401,7 @@ impl Pass<'_> {
             counts::count_chars(bytes.get(span.start as usize..span.end as usize).unwrap_or_default())
         };
         let facts = facts.get(self.first_fact..).unwrap_or_default();
-        let n_cues = cues.len();
         cues::find(bytes, pieces, span, kind, facts, cues);
-        let decides = cues[n_cues..].iter().any(|cue| cue.kind == CueKind::Decision);
         units.push(Unit {
             span,
             n_chars: n_chars as u32,
@@ -412,8 +409,7 @@ impl Pass<'_> {
             kind,
             facts: 0..0,
             cues: 0..0,
-            may_bear: decides || bearing::may_bear(bytes, pieces),
-            bearing: OnceCell::new(),
+            bearing: bearings.of(span.of(self.text), bytes, pieces),
         });
         self.is_begun = true;
     }

@@ -325,7 +325,7 @@ struct Word<'a> {
 
 impl<'a> Word<'a> {
     fn of(bytes: &'a [u8]) -> Self {
-        Self { bytes, does: WORDS.find(bytes, 0, bytes.len()) }
+        Self { bytes, does: WORDS.find(bytes, 0, bytes.len()).flags }
     }
 
     /// True when it does one of `flags`.

@@ -20,6 +20,8 @@ pub(super) struct Piece {
     pub mask: u32,
     /// Flags of its word in the word list, or 0.
     pub word: u32,
+    /// What its word does to a talk.
+    pub bears: u32,
 }
 
 impl Piece {
@@ -39,6 +41,10 @@ impl Piece {
     pub(super) fn word(self, bytes: &[u8]) -> &[u8] {
         let (start, end) = self.core(bytes);
         bytes.get(start..end).unwrap_or_default()
+    }
+    /// Notes what is known of its word.
+    fn know(&mut self, known: words::Known) {
+        (self.word, self.bears) = (known.flags & !words::VOWELS, known.bears);
     }
     /// True when any of `classes` occurs.
     #[inline]
@@ -128,10 +134,10 @@ pub(super) fn scan(
         piece.mask = mask;
         piece.end = at as u32;
         if mask & !PLAIN == 0 {
-            piece.word = words::find(bytes, begin, at);
+            piece.know(words::find(bytes, begin, at));
         } else if mask & !WORDLIKE == 0 && mask & PLAIN != 0 && at - begin <= 24 {
             let (from, to) = trim(bytes, begin, at);
-            piece.word = words::find(bytes, from, to);
+            piece.know(words::find(bytes, from, to));
         }
         longest = longest.max(at - begin);
         all |= mask;
@@ -185,7 +191,7 @@ fn letters(bytes: &[u8], begin: usize, byte: u8, class: u32) -> Letters {
         class = CLASSES[usize::from(byte)];
     }
     let start = begin as u32;
-    let begun = |at: usize, mask| Letters::Begin(Piece { start, end: at as u32, mask, word: 0 });
+    let begun = |at: usize, mask| Letters::Begin(Piece { start, end: at as u32, mask, word: 0, bears: 0 });
     if class & (LOWER | UPPER) == 0 || class & BLANK != 0 {
         if at == begin && class & BLANK == 0 {
             return begun(at + 1, class);
@@ -199,11 +205,11 @@ fn letters(bytes: &[u8], begin: usize, byte: u8, class: u32) -> Letters {
     };
     let n_letters = small_letters(word | u64::from(upper) << 4);
     mask |= if upper == 0 { LOWER } else { capital | u32::from(n_letters > 1) };
-    let (flags, len, mut next) = if n_letters < 8 {
+    let (known, len, mut next) = if n_letters < 8 {
         let low = words::fold(word) & keep(n_letters);
-        let flags = words::find_short(low);
-        mask |= if flags == 0 { vowel(low) } else { flags >> VOWELS_TO_VOWEL & VOWEL };
-        (flags & !words::VOWELS, n_letters, (word >> (8 * n_letters)) as u8)
+        let known = words::find_short(low);
+        mask |= if known.flags == 0 { vowel(low) } else { known.flags >> VOWELS_TO_VOWEL & VOWEL };
+        (known, n_letters, (word >> (8 * n_letters)) as u8)
     } else {
         let after = words::eight_bytes(bytes, at + 8);
         let n_more = after.map_or(8, small_letters);
@@ -223,7 +229,7 @@ fn letters(bytes: &[u8], begin: usize, byte: u8, class: u32) -> Letters {
         next = bytes.get(at).copied().unwrap_or(b' ');
     }
     if is_blank(CLASSES[usize::from(next)]) {
-        Letters::Word(Piece { start, end: at as u32, mask, word: flags })
+        Letters::Word(Piece { start, end: at as u32, mask, word: known.flags & !words::VOWELS, bears: known.bears })
     } else {
         begun(at, mask)
     }

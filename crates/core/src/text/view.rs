@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use super::bearing::{Bearing, bearing};
 use super::classes::byte_table;
 use super::lexed::{CharCounts, Cue, Fact, Fence, Line, Span, Unit};
 
@@ -47,16 +46,6 @@ impl<'a> TextView<'a> {
     #[must_use]
     pub fn cues_of(&self, unit: &Unit) -> &'a [Cue] {
         part(self.cues, &unit.cues, self.first_cue)
-    }
-    /// What a unit does to the talk by itself.
-    #[must_use]
-    pub fn bearing_of(&self, unit: &Unit) -> Bearing {
-        if unit.may_bear { self.whole_bearing_of(unit) } else { Bearing::default() }
-    }
-    /// The same with what it `offers` to others, and its number among them; found out the first time that somebody asks.
-    #[must_use]
-    pub fn whole_bearing_of(&self, unit: &Unit) -> Bearing {
-        *unit.bearing.get_or_init(|| bearing(unit.span.of(self.text)))
     }
     /// Before, between and behind the fenced blocks, in order: each stretch with the prose in it, without the white
     /// space at its ends. One more than there are fences; any may be empty.

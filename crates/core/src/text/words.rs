@@ -26,17 +26,24 @@ macro_rules! word_list {
 pub(crate) use word_list;
 
 /// A table of the words of a file and a constant for each of its lists, the flag of the words in it:
-/// `word_table!(TABLE: Table<512>, "noise": FOLDERS STARTS)`. One more flag is for the words of some lists of another file.
+/// `word_table!(TABLE: Table<512>, "noise": FOLDERS STARTS)`. Beside them the table may know the words of another file.
 macro_rules! word_table {
-    ($table:ident: $type:ty, $file:literal: $($list:ident)* $(, all of $other:literal: $($of_other:ident)* => $all:ident)?) => {
+    ($table:ident: $type:ty, $file:literal: $($list:ident)* $(, beside $other:literal: $lists:path)?) => {
         static $table: $type = <$type>::new($crate::text::words::words_file!($file), LISTS)
-            $(.with_all($crate::text::words::words_file!($other), &[$(stringify!($of_other)),*], $all))?;
-        const LISTS: &[&str] = &[$(stringify!($list),)* $(stringify!($all))?];
-        $(pub(super) const $all: u32 = $crate::text::words::flag(LISTS, stringify!($all));)?
-        $(pub(super) const $list: u32 = $crate::text::words::flag(LISTS, stringify!($list));)*
+            $(.beside($crate::text::words::words_file!($other), $lists))?;
+        $crate::text::words::word_flags! { pub(super), $($list)* }
     };
 }
 pub(crate) use word_table;
+
+/// The lists of a file in their order, and a constant for each.
+macro_rules! word_flags {
+    ($vis:vis, $($list:ident)*) => {
+        $vis const LISTS: &[&str] = &[$(stringify!($list)),*];
+        $($vis const $list: u32 = $crate::text::words::flag(LISTS, stringify!($list));)*
+    };
+}
+pub(crate) use word_flags;
 
 /// Walks over the entries of a file.
 pub(crate) struct Entries {
@@ -153,8 +160,15 @@ pub(super) const VOWELS: u32 = 1 << 31;
 word_table!(TABLE: Table<8192>, "lexer":
     NEGATION OBLIGATION EMPHASIS REASONING DECISION PHRASE FILLER GLUE AFTER_NO ABBREVIATION BEFORE_NUMBER
     ABBREVIATION_LAST OPENER TITLE LABEL UNIT MONTH GERMAN REPORT TICKET CURRENCY CLOCK EXTENSION DOMAIN FUNCTION SOUND
-    SCALE CODE CORRECTION LEVEL, all of "bearing": THING JUDGED HERE SETTLED TIME PERIOD DUTY THINKS NUMBER BOTH CHOICE
-    CHOOSES FORMER FIRST SECOND THIRD => BEARING);
+    SCALE CODE CORRECTION LEVEL, beside "bearing": bearing::LISTS);
+
+/// What words do to a talk, for [`Known::bears`].
+pub(super) mod bearing {
+    word_flags! { pub(in crate::text),
+        MANY THING TELLS GOOD JUDGED HERE SUCH MOST ONE OF ALL THINKS SETTLED DEADLINE TIME PERIOD FUTURE DUTY NUMBER BOTH
+        CHOICE NTH_LOW NTH_HIGH CHOOSES THAT FORMER FIRST SECOND THIRD OR EMPTY
+    }
+}
 
 const N_FILTER: usize = 512;
 /// Of a word at most this many bytes are compared.
@@ -164,7 +178,16 @@ pub(super) const MAX_BYTES: usize = 16;
 struct Slot {
     low: u64,
     high: u64,
-    flags: u32,
+    known: Known,
+}
+
+/// What is known of a word.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Known {
+    /// The lists of the table that it is in.
+    pub(super) flags: u32,
+    /// Those of the other file.
+    pub(super) bears: u32,
 }
 
 /// Words and what is known of each; `SLOTS` is a power of two and more than twice the number of words. Case is folded (of
@@ -187,32 +210,26 @@ impl<const SLOTS: usize, const EXACT: bool> Table<SLOTS, EXACT> {
     pub(crate) const fn new(text: &'static str, lists: &[&str]) -> Self {
         let mut table = Self {
             filter: [0; N_FILTER],
-            slots: [const { Slot { low: 0, high: 0, flags: 0 } }; SLOTS],
+            slots: [const { Slot { low: 0, high: 0, known: Known { flags: 0, bears: 0 } } }; SLOTS],
             n_words: 0,
         };
         let mut entries = Entries::of(text);
         while let Some(word) = entries.next_entry() {
-            table.add(word, flag(lists, entries.list));
+            table.add(word, Known { flags: flag(lists, entries.list), bears: 0 });
         }
         table
     }
 
-    /// The same with `flag` for the words of some `lists` of another file.
-    pub(crate) const fn with_all(mut self, text: &'static str, lists: &[&str], flag: u32) -> Self {
+    /// The same with the words of another file beside them.
+    pub(crate) const fn beside(mut self, text: &'static str, lists: &[&str]) -> Self {
         let mut entries = Entries::of(text);
         while let Some(word) = entries.next_entry() {
-            let mut at = 0;
-            while at < lists.len() {
-                if is_same(lists[at], entries.list) {
-                    self.add(word, flag);
-                }
-                at += 1;
-            }
+            self.add(word, Known { flags: 0, bears: flag(lists, entries.list) });
         }
         self
     }
 
-    const fn add(&mut self, word: &str, flags: u32) {
+    const fn add(&mut self, word: &str, known: Known) {
         let word = word.as_bytes();
         let (mut low, mut high, mut at, mut has_vowel) = (0_u64, 0_u64, 0, false);
         while at < word.len() {
@@ -225,80 +242,89 @@ impl<const SLOTS: usize, const EXACT: bool> Table<SLOTS, EXACT> {
             }
             at += 1;
         }
-        self.insert(low, high, flags | if has_vowel { VOWELS } else { 0 });
+        self.insert(low, high, Known { flags: known.flags | if has_vowel { VOWELS } else { 0 }, ..known });
         self.n_words += 1;
         assert!(self.n_words < SLOTS / 2, "the table gets full");
     }
 
-    const fn insert(&mut self, low: u64, high: u64, flags: u32) {
+    const fn insert(&mut self, low: u64, high: u64, known: Known) {
         let hash = hash(low, high);
         let bit = (hash >> 49) as usize;
         self.filter[bit >> 6] |= 1 << (bit & 63);
         let mut slot = Self::slot(hash);
-        while self.slots[slot].flags != 0 && (self.slots[slot].low != low || self.slots[slot].high != high) {
+        while !self.slots[slot].is_free() && (self.slots[slot].low != low || self.slots[slot].high != high) {
             slot = (slot + 1) % SLOTS;
         }
-        self.slots[slot] = Slot { low, high, flags: self.slots[slot].flags | flags };
+        let Known { flags, bears } = self.slots[slot].known;
+        self.slots[slot] = Slot { low, high, known: Known { flags: flags | known.flags, bears: bears | known.bears } };
     }
 
     const fn slot(hash: u64) -> usize {
         (hash >> (64 - SLOTS.trailing_zeros())) as usize
     }
 
-    /// Flags of the word `bytes[start..end]` by its first [`MAX_BYTES`] bytes, with `VOWELS`; 0 when it is not in the lists.
+    /// What is known of the word `bytes[start..end]` by its first [`MAX_BYTES`] bytes, with `VOWELS`; nothing when it is not in
+    /// the lists.
     #[inline]
-    pub(super) fn find(&self, bytes: &[u8], start: usize, end: usize) -> u32 {
+    pub(super) fn find(&self, bytes: &[u8], start: usize, end: usize) -> Known {
         let len = end.saturating_sub(start).min(MAX_BYTES);
         if len == 0 {
-            return 0;
+            return Known::default();
         }
         let fold = if EXACT { 0 } else { FOLD };
         let low = load(bytes, start, len.min(8), fold);
         let high = if len > 8 { load(bytes, start + 8, len - 8, fold) } else { 0 };
-        self.flags(low, high)
+        self.known(low, high)
     }
 
     /// Flags of a whole word; 0 when it is not in the lists.
     #[inline]
     pub(crate) fn of(&self, word: &[u8]) -> u32 {
-        if word.len() > MAX_BYTES { 0 } else { self.find(word, 0, word.len()) & !VOWELS }
+        if word.len() > MAX_BYTES { 0 } else { self.find(word, 0, word.len()).flags & !VOWELS }
     }
 
     #[inline]
-    fn flags(&self, low: u64, high: u64) -> u32 {
+    fn known(&self, low: u64, high: u64) -> Known {
         let hash = hash(low, high);
         let bit = (hash >> 49) as usize;
-        if self.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { self.find_slot(low, high, hash) }
+        let is_unknown = self.filter[bit >> 6] & (1 << (bit & 63)) == 0;
+        if is_unknown { Known::default() } else { self.find_slot(low, high, hash) }
     }
 
-    fn find_slot(&self, low: u64, high: u64, hash: u64) -> u32 {
+    fn find_slot(&self, low: u64, high: u64, hash: u64) -> Known {
         let mut slot = Self::slot(hash);
         loop {
             let found = &self.slots[slot];
-            if found.flags == 0 || (found.low == low && found.high == high) {
-                return found.flags;
+            if found.is_free() || (found.low == low && found.high == high) {
+                return found.known;
             }
             slot = (slot + 1) % SLOTS;
         }
     }
 }
 
-/// Flags of the word `bytes[start..end]`; 0 when it is not in the list.
-#[inline]
-pub(super) fn find(bytes: &[u8], start: usize, end: usize) -> u32 {
-    if end.saturating_sub(start) > MAX_BYTES { 0 } else { TABLE.find(bytes, start, end) & !VOWELS }
+impl Slot {
+    const fn is_free(&self) -> bool {
+        self.known.flags | self.known.bears == 0
+    }
 }
 
-/// Flags of a word of up to eight bytes, given as one number, case folded and filled up with zeros; with `VOWELS`.
+/// What is known of the word `bytes[start..end]`, with `VOWELS`; nothing when it is not in the lists.
 #[inline]
-pub(super) fn find_short(low: u64) -> u32 {
-    TABLE.flags(low, 0)
+pub(super) fn find(bytes: &[u8], start: usize, end: usize) -> Known {
+    if end.saturating_sub(start) > MAX_BYTES { Known::default() } else { TABLE.find(bytes, start, end) }
 }
 
-/// Flags of a word of nine to sixteen bytes, given as two numbers, case folded and filled up with zeros.
+/// The same of a word of up to eight bytes, given as one number, case folded and filled up with zeros.
 #[inline]
-pub(super) fn find_long(low: u64, high: u64) -> u32 {
-    TABLE.flags(low, high) & !VOWELS
+pub(super) fn find_short(low: u64) -> Known {
+    TABLE.known(low, 0)
+}
+
+/// The same of a word of nine to sixteen bytes, given as two numbers.
+#[inline]
+pub(super) fn find_long(low: u64, high: u64) -> Known {
+    TABLE.known(low, high)
 }
 
 /// The eight bytes at `start` as one number, the first the lowest.
