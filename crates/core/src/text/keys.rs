@@ -13,24 +13,46 @@ pub(super) fn fold_bytes(bytes: &[u8]) -> u64 {
     finish(key, fold(tail(rest)), bytes.len())
 }
 
+/// The same for a text of which all white space is blanks, and with `is_even` none of them beside another; found out on the way.
+fn fold_evenly(bytes: &[u8], is_even: bool) -> Option<u64> {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let (mut key, mut odd, mut before) = (START, 0, 0);
+    let mut take = |word: u64| {
+        // Control characters, and what may begin white space beyond ASCII.
+        odd |= zeros(word & (ONES * 0xe0)) | zeros((word | (ONES * 0x20)) ^ (ONES * 0xe2));
+        if is_even {
+            let blanks = zeros(word ^ (ONES * 0x20));
+            odd |= blanks & (blanks << 8 | before >> 56);
+            before = blanks;
+        }
+    };
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        take(word);
+        key = mix(key, fold(word));
+    }
+    let last = tail(rest);
+    // Behind the end stands what is no white space.
+    take(last | ((ONES * u64::from(b'a')) << (8 * rest.len() as u32)));
+    (odd == 0).then(|| finish(key, fold(last), bytes.len()))
+}
+
+/// The high bits of the bytes of `word` that are zero.
+fn zeros(word: u64) -> u64 {
+    !(((word & !HIGHS) + !HIGHS) | word) & HIGHS
+}
+
 /// [`fold_key`] of words, in which any white space is one blank.
 #[must_use]
 pub fn spaced_key(words: &str) -> u64 {
     let words = words.trim();
-    if is_evenly_spaced(words.as_bytes()) && memchr::memmem::find(words.as_bytes(), b"  ").is_none() {
-        return fold_key(words);
-    }
-    key_of_words(words)
+    fold_evenly(words.as_bytes(), true).unwrap_or_else(|| key_of_words(words))
 }
 
 /// [`fold_key`] of a fact, in which any white space is one blank: "22 Prozent" is the same with a blank that does not break.
 pub(super) fn fact_key(bytes: &[u8]) -> u64 {
-    if is_evenly_spaced(bytes) { fold_bytes(bytes) } else { key_of_words(std::str::from_utf8(bytes).unwrap_or_default()) }
-}
-
-/// True where all white space is blanks.
-fn is_evenly_spaced(bytes: &[u8]) -> bool {
-    bytes.iter().all(|byte| !matches!(byte, b'\n' | b'\r' | b'\t' | 0xc2 | 0xe2))
+    let by_words = || key_of_words(std::str::from_utf8(bytes).unwrap_or_default());
+    fold_evenly(bytes, false).unwrap_or_else(by_words)
 }
 
 fn key_of_words(text: &str) -> u64 {
@@ -107,6 +129,20 @@ mod tests {
     fn white_space_of_any_kind_is_a_blank_in_a_fact() {
         for text in ["3\u{a0}May 2024", "3\nMay\t2024", "3\u{202f}may\u{a0}2024"] {
             assert_eq!(fact_key(text.as_bytes()), fact_key(b"3 May 2024"), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn words_are_the_same_however_they_are_spaced() {
+        let text = "We met  on 3\u{a0}May, at the gate\n of the old mill.\t And left ";
+        let even = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(spaced_key(text), spaced_key(&even));
+        assert_eq!(spaced_key(&even), fold_key(&even));
+        for at in 1..even.len() {
+            if even.as_bytes()[at] == b' ' {
+                let (start, end) = even.split_at(at);
+                assert_eq!(spaced_key(&format!("{start} {end}")), spaced_key(&even), "{at}");
+            }
         }
     }
 

@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(flags_of("FÜR".as_bytes()), flags_of("für".as_bytes()));
         assert_eq!(flags_of(b"nots"), 0);
         assert_eq!(flags_of(b"notwithstanding-and-more"), 0);
-        assert_eq!(find(b"is not", 3, 6) & NEGATION, NEGATION);
+        assert_eq!(find(b"is not", 3, 6).flags & NEGATION, NEGATION);
     }
 
     #[test]
