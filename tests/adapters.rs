@@ -48,8 +48,8 @@ fn adapted_at(depth: CompressionDepth, name: AdapterName, text: &str) -> Option<
         adapter.compress(&Spoken { view, voice: Voice::Program, hints: Hints::default() }, &wanted).expect("it pays");
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let source = flat(text);
-    for quote in &draft.quotes {
-        let quoted = flat(draft.text.get(quote.clone()).unwrap());
+    for quote in draft.quoted() {
+        let quoted = flat(draft.text.get(quote).unwrap());
         assert!(source.contains(&quoted), "{quoted:?} is no quote");
     }
     Some(draft.text)

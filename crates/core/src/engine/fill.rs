@@ -2,10 +2,7 @@
 //! replaces, in characters and tokens, with the metadata that is written beside it, and drops what is not shorter. Knows no
 //! order of messages; what it cannot fill stays as it was.
 
-use std::collections::HashMap;
 use std::sync::Arc;
-
-use foldhash::fast::FixedState;
 
 use super::advice::Advice;
 use super::count::Count;
@@ -18,7 +15,7 @@ use crate::model::{
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{About, Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, View, is_json, line_changes};
 use crate::summary::{
-    Adapter, Draft, Hints, Keys, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, digest, is_general, keys,
+    Adapter, Chosen, Draft, Hints, Keys, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, digest, is_general, keys,
     outline, pays, prepass, shorten, split_code, summarize, superseded, talk, topic,
 };
 use crate::text::{Correction, Lexer, TextView, n_chars};
@@ -34,8 +31,21 @@ const MAX_RECOMPACT_CHARS: usize = 900;
 /// Shorter parts of a content list are kept.
 const MIN_PART_CHARS: usize = 120;
 
-/// By message and place in it where the units begin that were chosen.
-pub(super) type Chosen = HashMap<(usize, usize), Vec<u32>, FixedState>;
+/// Which sentences were chosen of all texts that give way in prose.
+#[derive(Debug, Default)]
+pub(super) struct ChosenOf {
+    /// By message and place in it, ascending.
+    pub(super) places: Vec<(usize, usize)>,
+    pub(super) chosen: Chosen,
+}
+
+impl ChosenOf {
+    /// Where the units begin that were chosen of a text; `None` for one that chooses for itself.
+    fn of(&self, index: usize, part: usize) -> Option<&[u32]> {
+        let text = self.places.binary_search(&(index, part)).ok()?;
+        Some(self.chosen.of(text))
+    }
+}
 
 /// Writes texts.
 pub(super) struct Filler<'a> {
@@ -59,7 +69,7 @@ pub(super) struct Filler<'a> {
     /// What is shown before the text that is being written, while all are written in their order.
     pub(super) earlier: Keys,
     /// Of texts that give way in prose where the units begin that were chosen, while all are written.
-    pub(super) chosen: Chosen,
+    pub(super) chosen: ChosenOf,
 }
 
 impl Filler<'_> {
@@ -93,7 +103,7 @@ impl Filler<'_> {
             }
         }
         self.earlier.clear();
-        self.chosen.clear();
+        self.chosen = ChosenOf::default();
         if Recompact.is_on(self.view.options) && units.iter().any(|unit| unit.filled().is_some()) {
             let n_groups = plan.groups.len();
             Recompact.claim(&self.view, plan);
@@ -310,12 +320,13 @@ impl Filler<'_> {
 
     /// What is known of the only text of a message.
     fn hints(&self, index: usize) -> Hints<'_> {
-        self.view.text_parts(index).next().map(|(part, _)| self.hints_at(index, part)).unwrap_or_default()
+        let mut parts = self.view.conversation.messages[index].text_parts();
+        parts.next().map(|(part, _)| self.hints_at(index, part)).unwrap_or_default()
     }
 
     /// What is known of the text at `part` of message `index`.
     pub(super) fn hints_at(&self, index: usize, part: usize) -> Hints<'_> {
-        let chosen = self.chosen.get(&(index, part)).map(Vec::as_slice);
+        let chosen = self.chosen.of(index, part);
         Hints { earlier: Some(&self.earlier), chosen, ..self.advice.hints(index, part) }
     }
 

@@ -40,7 +40,7 @@ use assemble::{Assembled, assemble};
 use compaction::Due;
 use count::Count;
 pub use explain::{Explained, Explanation, StageSays, TextFigures, Tier, What};
-use fill::{Chosen, Filler};
+use fill::{ChosenOf, Filler};
 use ids::Names;
 pub use laps::Laps;
 pub use next_turn::{TurnCut, extent};
@@ -245,7 +245,7 @@ impl Engine {
             min_saving: self.min_saving(),
             used,
             earlier: Keys::default(),
-            chosen: Chosen::default(),
+            chosen: ChosenOf::default(),
         };
         let (mut units, mut budget) = match (self.options.token_budget, planned) {
             (max_tokens, Some(planned)) => {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::fill::{Chosen, Filler, saves};
+use super::fill::{ChosenOf, Filler, saves};
 use super::unit::Unit;
 use crate::model::{CompressionDepth, HideBy, ProvenancePlace};
 use crate::stage::{Claim, Group, GroupKind, Plan};
@@ -70,7 +70,7 @@ impl Filler<'_> {
     }
 
     /// Which sentences stay of all prose that gives way, as one choice.
-    pub(super) fn choose(&self, plan: &Plan, alone: &Alone, style: Style) -> Chosen {
+    pub(super) fn choose(&self, plan: &Plan, alone: &Alone, style: Style) -> ChosenOf {
         let mut gives_way = vec![false; self.view.len()];
         for (&group, units) in alone {
             let written = units.iter().flatten().filter(|unit| unit.filled().is_some()).flat_map(|unit| &unit.members);
@@ -78,7 +78,7 @@ impl Filler<'_> {
             written.chain(all).for_each(|&index| gives_way[index] = true);
         }
         if !gives_way.contains(&true) {
-            return Chosen::default();
+            return ChosenOf::default();
         }
         let mut visible = Keys::default();
         let (mut places, mut texts) = (Vec::new(), Vec::new());
@@ -111,7 +111,7 @@ impl Filler<'_> {
             }
         }
         let budget = total_budget(&texts, style, self.options().compression_depth);
-        places.into_iter().zip(choose(&texts, visible, budget)).collect()
+        ChosenOf { places, chosen: choose(&texts, visible, budget) }
     }
 
     /// True for messages that are told by some of their sentences.

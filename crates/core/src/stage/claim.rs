@@ -1,11 +1,10 @@
 //! The contract between a stage and the plan: a stage looks at a profiled conversation and claims messages that
 //! no earlier stage claimed. Every message ends in exactly one claim.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use crate::model::{Consult, Content, Conversation, EngineOptions, FlowKind, Part, Reason, Role, Thought};
+use crate::model::{Consult, Conversation, EngineOptions, FlowKind, Reason, Role, Thought};
 use crate::text::{Correction, Cut, Lexed, Lexer, Speaker, TextView, n_chars, tokens};
 
 use super::classify::{Depth, Verdict, judge};
@@ -96,12 +95,8 @@ impl<'a> View<'a> {
     }
     /// The text parts of message `index` with their place in the content list; a string is part 0.
     pub fn text_parts(&self, index: usize) -> impl Iterator<Item = (usize, TextView<'a>)> {
-        let parts: &[Part<'_>] = match &self.conversation.messages[index].content {
-            Content::Parts(parts) => parts,
-            _ => &[Part::Text(Cow::Borrowed(""))],
-        };
-        let places = parts.iter().enumerate().filter(|(_, part)| matches!(part, Part::Text(_))).map(|(place, _)| place);
-        places.zip(self.texts(index)).collect::<Vec<_>>().into_iter()
+        let parts = self.conversation.messages[index].text_parts();
+        parts.map(|(place, _)| place).zip(self.texts(index))
     }
     /// What a short look at each text of message `index` says; found out the first time that somebody asks.
     pub fn decided(&self, index: usize) -> impl Iterator<Item = Decided> {

@@ -34,7 +34,7 @@ pub use outline::outline;
 pub use plugins::{EntropyScorer, TokenClassifier, TokenDecision, decisions_of, scores_of};
 pub use prose::{most_chars, summarize};
 pub use score::is_general;
-pub use selection::choose;
+pub use selection::{Chosen, choose};
 pub use spoken::{Hints, Keys, Spoken, UnitScores, Voice};
 pub use structured::digest;
 pub use superseded::superseded;

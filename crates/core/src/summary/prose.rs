@@ -7,7 +7,7 @@ use super::ending::{self, ending};
 use super::entities::{entities, most_telling};
 use super::packing::{BLANK, GAP, MAX_ADDED, Packing, Piece, facts_in, joiner, whole};
 use super::plugins::deciding_scores;
-use super::score::{FILLER, Scorer, Weight};
+use super::score::{FILLER, Scorer, Scores, Weight};
 use super::spoken::{Hints, Keys, Spoken, Voice};
 use super::tokens::without_tokens;
 use crate::model::CompressionDepth;
@@ -182,7 +182,8 @@ fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<Piece> {
         shown.extend(facts.map(|fact| fact.key));
         return Packing::laid_out(view, &taken);
     }
-    let scorer = Scorer::new(spoken);
+    let fixed = Scores::of(&[*spoken]);
+    let scorer = fixed.scorer(0, view);
     let scores = points(spoken, &scorer);
     let ranks = ranks(view, &scores, &spoken.hints);
     let mut order: Vec<usize> = (0..scores.len()).filter(|&index| scores[index] >= 0).collect();
@@ -287,7 +288,7 @@ fn split_primaries(view: &TextView<'_>, scores: &[f64], order: Vec<usize>) -> (V
 }
 
 fn best_unit(spoken: &Spoken<'_>) -> Option<usize> {
-    let points = points(spoken, &Scorer::new(spoken));
+    let points = points(spoken, &Scores::of(&[*spoken]).scorer(0, &spoken.view));
     let points: Vec<i32> = points.into_iter().map(|points| points.max(FILLER)).collect();
     let ranks = ranks(&spoken.view, &points, &spoken.hints);
     (0..ranks.len()).rev().max_by(|&a, &b| ranks[a].total_cmp(&ranks[b]))

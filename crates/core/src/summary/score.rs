@@ -49,12 +49,20 @@ impl Weight {
     }
 }
 
+/// What the units of texts are worth apart from their facts.
+#[derive(Default)]
+pub(super) struct Scores {
+    /// Of all units, text by text.
+    fixed: Vec<Fixed>,
+    /// Of each text where its units begin, and its last question, of a user also the last request: it waits for the other side.
+    texts: Vec<(usize, Option<usize>)>,
+}
+
 /// Scores the units of one text.
+#[derive(Clone, Copy)]
 pub(super) struct Scorer<'v, 'a> {
     view: &'v TextView<'a>,
-    /// What a unit is worth apart from its facts.
-    fixed: Vec<Fixed>,
-    /// The last question, of a user also the last request, waits for the other side.
+    fixed: &'v [Fixed],
     last_ask: Option<usize>,
 }
 
@@ -66,8 +74,27 @@ struct Fixed {
     bearing: Bearing,
 }
 
-impl<'v, 'a> Scorer<'v, 'a> {
-    pub(super) fn new(spoken: &'v Spoken<'a>) -> Self {
+impl Scores {
+    /// Those of `texts`.
+    pub(super) fn of(texts: &[Spoken<'_>]) -> Self {
+        let mut scores = Self { fixed: Vec::new(), texts: Vec::with_capacity(texts.len()) };
+        scores.fixed.reserve(texts.iter().map(|spoken| spoken.view.units.len()).sum());
+        texts.iter().for_each(|spoken| scores.push(spoken));
+        scores
+    }
+
+    /// Scores the units of the text with this number, of which `view` is the one.
+    pub(super) fn scorer<'v, 'a>(&'v self, text: usize, view: &'v TextView<'a>) -> Scorer<'v, 'a> {
+        let (first, last_ask) = self.texts[text];
+        Scorer { view, fixed: &self.fixed[first..first + view.units.len()], last_ask }
+    }
+
+    /// The number of a unit among those of all texts.
+    pub(super) fn number(&self, text: usize, unit: usize) -> usize {
+        self.texts[text].0 + unit
+    }
+
+    fn push(&mut self, spoken: &Spoken<'_>) {
         let view = &spoken.view;
         // From where on a user speaks.
         let user_from = match spoken.voice {
@@ -78,7 +105,7 @@ impl<'v, 'a> Scorer<'v, 'a> {
         let asked = |unit: &Unit| if unit.span.start < user_from { None } else { ask(unit.span.of(view.text)) };
         let mut last_question = None;
         let mut last_request = None;
-        let mut fixed = Vec::with_capacity(view.units.len());
+        let first = self.fixed.len();
         for (index, unit) in view.units.iter().enumerate() {
             let asked = asked(unit);
             match asked {
@@ -91,7 +118,7 @@ impl<'v, 'a> Scorer<'v, 'a> {
             let asks = asked.is_some() || is_reported;
             bearing.is_empty &= !asks && may_be_empty(view, unit);
             let points = fixed_points(spoken, index, asked, bearing) + if is_reported { USER_WORDS } else { 0 };
-            fixed.push(Fixed { points, asks, bearing });
+            self.fixed.push(Fixed { points, asks, bearing });
         }
         let last_ask = match spoken.voice {
             Voice::Task | Voice::User => last_question.or(last_request),
@@ -101,9 +128,11 @@ impl<'v, 'a> Scorer<'v, 'a> {
             }
             Voice::Other | Voice::Program => None,
         };
-        Self { view, fixed, last_ask }
+        self.texts.push((first, last_ask));
     }
+}
 
+impl Scorer<'_, '_> {
     /// The score of unit `index`. `weight` says how much a fact counts: what is shown already does less.
     pub(super) fn score(&self, index: usize, weight: impl Fn(&Fact) -> Weight) -> i32 {
         let facts = self.view.facts_of(&self.view.units[index]).iter();
@@ -207,7 +236,8 @@ pub fn is_general(spoken: &Spoken<'_>, threshold: f64) -> bool {
     {
         return false;
     }
-    let scorer = Scorer::new(spoken);
+    let scores = Scores::of(&[*spoken]);
+    let scorer = scores.scorer(0, view);
     (0..view.units.len()).all(|index| f64::from(scorer.score(index, |_| Weight::Full)) < threshold)
 }
 

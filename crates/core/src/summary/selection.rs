@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::packing::{GAP, LABEL_END, MAX_ADDED, facts_in, numbered, whole};
-use super::score::{Scorer, Weight};
+use super::score::{Scorer, Scores, Weight};
 use super::spoken::{Keys, Spoken};
 use crate::text::greedy::{Candidates, greedy};
 use crate::text::{CueKind, Fact, FactKind, Span, TextView, fold_key, is_question};
@@ -28,10 +28,33 @@ const FEW_FACTS: usize = 12;
 /// A sentence comes with those that a quotation goes on in, up to so many.
 const MAX_QUOTED: usize = 4;
 
-/// Of each text where the units begin that are chosen, ascending; `visible` is what is shown anyway. What comes of the order
-/// takes at most `budget` characters, and a larger budget chooses the same and more. What a text asks last is always chosen.
+/// Of each of several texts where the units begin that are chosen.
+#[derive(Debug, Clone, Default)]
+pub struct Chosen {
+    begins: Vec<u32>,
+    /// Of each text where its begins end.
+    ends: Vec<usize>,
+}
+
+impl Chosen {
+    /// Those of a text, ascending.
+    #[must_use]
+    pub fn of(&self, text: usize) -> &[u32] {
+        let first = text.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.begins[first..self.ends[text]]
+    }
+
+    /// True when nothing is chosen of any text.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.begins.is_empty()
+    }
+}
+
+/// What is chosen of `texts`, where `visible` is shown anyway. What comes of the order takes at most `budget` characters, and a
+/// larger budget chooses the same and more. What a text asks last is always chosen.
 #[must_use]
-pub fn choose(texts: &[Spoken<'_>], visible: Keys, budget: usize) -> Vec<Vec<u32>> {
+pub fn choose(texts: &[Spoken<'_>], visible: Keys, budget: usize) -> Chosen {
     let mut choice = Choice::new(texts, visible, budget);
     choice.take_asks();
     greedy(&mut choice);
@@ -40,7 +63,7 @@ pub fn choose(texts: &[Spoken<'_>], visible: Keys, budget: usize) -> Vec<Vec<u32
 
 /// The same for the one sentence that is worth most for its length, if any is worth something.
 #[must_use]
-pub(super) fn best(texts: &[Spoken<'_>]) -> Vec<Vec<u32>> {
+pub(super) fn best(texts: &[Spoken<'_>]) -> Chosen {
     let mut choice = Choice::new(texts, Keys::default(), usize::MAX);
     let best = (0..choice.len()).rev().max_by_key(|&number| choice.key(number));
     if let Some(number) = best.filter(|&number| choice.key(number) > 0) {
@@ -79,24 +102,22 @@ fn links(texts: &[Spoken<'_>]) -> Links {
 /// The choice as it stands.
 struct Choice<'t, 'a> {
     texts: &'t [Spoken<'a>],
-    scorers: Vec<Scorer<'t, 'a>>,
+    scores: Scores,
     /// Text, and the units that are shown together.
     items: Vec<(usize, Range<usize>)>,
-    /// Of each text the number of its first item: every unit begins one.
-    firsts: Vec<usize>,
-    /// Of each item the key of its first unit.
+    /// Of each unit, which begins an item, its key.
     keys: Vec<u64>,
     links: Links,
     visible: Keys,
-    taken: Vec<Vec<bool>>,
+    /// Of each unit.
+    taken: Vec<bool>,
     /// Characters that are left.
     left: usize,
 }
 
 impl<'t, 'a> Choice<'t, 'a> {
     fn new(texts: &'t [Spoken<'a>], visible: Keys, left: usize) -> Self {
-        let scorers = texts.iter().map(Scorer::new).collect();
-        let taken = texts.iter().map(|spoken| vec![false; spoken.view.units.len()]).collect();
+        let scores = Scores::of(texts);
         let items_of = |(text, spoken): (usize, &Spoken<'a>)| {
             let view = spoken.view;
             (0..view.units.len()).map(move |unit| (text, extent(&view, unit)))
@@ -107,26 +128,40 @@ impl<'t, 'a> Choice<'t, 'a> {
             fold_key(view.units[units.start].span.of(view.text))
         };
         let keys = items.iter().map(key).collect();
-        let n_units = texts.iter().map(|spoken| spoken.view.units.len());
-        let firsts = n_units.scan(0, |first, n| Some(std::mem::replace(first, *first + n))).collect();
         let links = links(texts);
-        Self { texts, scorers, items, firsts, keys, links, visible, taken, left }
+        let taken = vec![false; items.len()];
+        Self { texts, scores, items, keys, links, visible, taken, left }
     }
 
     /// Of each text where the units begin that are taken.
-    fn begins(&self) -> Vec<Vec<u32>> {
-        let begins = |(spoken, taken): (&Spoken<'_>, &Vec<bool>)| {
-            let units = spoken.view.units.iter().zip(taken);
-            units.filter(|(_, is_taken)| **is_taken).map(|(unit, _)| unit.span.start).collect()
-        };
-        self.texts.iter().zip(&self.taken).map(begins).collect()
+    fn begins(&self) -> Chosen {
+        let mut chosen = Chosen::default();
+        for (text, spoken) in self.texts.iter().enumerate() {
+            let units = spoken.view.units.iter().zip(self.taken_of(text));
+            chosen.begins.extend(units.filter(|(_, is_taken)| **is_taken).map(|(unit, _)| unit.span.start));
+            chosen.ends.push(chosen.begins.len());
+        }
+        chosen
+    }
+
+    fn scorer(&self, text: usize) -> Scorer<'_, 'a> {
+        self.scores.scorer(text, &self.texts[text].view)
+    }
+
+    fn is_taken(&self, text: usize, unit: usize) -> bool {
+        self.taken[self.scores.number(text, unit)]
+    }
+
+    fn taken_of(&self, text: usize) -> &[bool] {
+        let first = self.scores.number(text, 0);
+        &self.taken[first..first + self.texts[text].view.units.len()]
     }
 
     /// Takes short units that wait for the other side.
     fn take_asks(&mut self) {
         for text in 0..self.texts.len() {
             let n_chars = |unit: usize| self.texts[text].view.units[unit].n_chars as usize;
-            if let Some(unit) = self.scorers[text].last_ask().filter(|&unit| n_chars(unit) <= MAX_ADDED) {
+            if let Some(unit) = self.scorer(text).last_ask().filter(|&unit| n_chars(unit) <= MAX_ADDED) {
                 self.show(text, unit);
             }
         }
@@ -136,9 +171,10 @@ impl<'t, 'a> Choice<'t, 'a> {
     fn show(&mut self, text: usize, unit: usize) {
         let view = &self.texts[text].view;
         let n_beside = GAP.len() + self.label(text);
-        if !std::mem::replace(&mut self.taken[text][unit], true) {
+        let number = self.scores.number(text, unit);
+        if !std::mem::replace(&mut self.taken[number], true) {
             self.left = self.left.saturating_sub(view.units[unit].n_chars as usize + n_beside);
-            self.visible.insert(self.keys[self.firsts[text] + unit]);
+            self.visible.insert(self.keys[number]);
             self.visible.extend(facts_in(view, numbered(view, unit)).iter().map(|fact| fact.key));
         }
     }
@@ -147,7 +183,7 @@ impl<'t, 'a> Choice<'t, 'a> {
     fn gain(&self, text: usize, units: &Range<usize>) -> u64 {
         let view = &self.texts[text].view;
         let weight = |fact: &Fact| if self.visible.contains(&fact.key) { Weight::None } else { Weight::Full };
-        let points = self.scorers[text].score(units.start, weight);
+        let points = self.scorer(text).score(units.start, weight);
         let says = |unit: &usize| {
             let mut cues = view.cues_of(&view.units[*unit]).iter();
             cues.any(|cue| matches!(cue.kind, CueKind::Negation | CueKind::Obligation))
@@ -189,18 +225,18 @@ impl<'t, 'a> Choice<'t, 'a> {
         };
         let (other, unit) = next().or_else(before)?;
         let is_short = self.texts[other].view.units.get(unit)?.n_chars <= MAX_PAIRED;
-        (is_short && !self.taken[other][unit]).then_some((other, unit..unit + 1))
+        (is_short && !self.is_taken(other, unit)).then_some((other, unit..unit + 1))
     }
 
     fn cost(&self, text: usize, units: &Range<usize>) -> usize {
         let view = &self.texts[text].view;
-        let open = units.clone().filter(|&unit| !self.taken[text][unit]);
+        let open = units.clone().filter(|&unit| !self.is_taken(text, unit));
         open.map(|unit| view.units[unit].n_chars as usize).sum::<usize>() + GAP.len() + self.label(text)
     }
 
     /// Characters of the name of who says a text of which nothing is shown yet.
     fn label(&self, text: usize) -> usize {
-        let speaker = self.texts[text].hints.speaker.filter(|_| !self.taken[text].contains(&true));
+        let speaker = self.texts[text].hints.speaker.filter(|_| !self.taken_of(text).contains(&true));
         speaker.map_or(0, |name| name.chars().count() + LABEL_END.len())
     }
 }
@@ -223,7 +259,7 @@ impl Candidates for Choice<'_, '_> {
     fn key(&self, number: usize) -> u64 {
         let (text, units) = &self.items[number];
         let (text, first) = (*text, units.start);
-        if self.taken[text][first] || self.visible.contains(&self.keys[number]) {
+        if self.is_taken(text, first) || self.visible.contains(&self.keys[number]) {
             return 0;
         }
         let partner = self.partner(text, units);
@@ -246,7 +282,7 @@ impl Candidates for Choice<'_, '_> {
             return false;
         }
         // A decision comes with what it decides on.
-        let chosen = self.scorers[text].chosen_by(units.start);
+        let chosen = self.scorer(text).chosen_by(units.start);
         units.chain(chosen).for_each(|unit| self.show(text, unit));
         if let Some((other, unit)) = partner {
             self.show(other, unit.start);
@@ -279,11 +315,12 @@ mod tests {
         let speakers = speakers.iter().cycle();
         let spoken: Vec<Spoken<'_>> = texts.iter().map(String::as_str).zip(&lexed).zip(speakers).map(spoken).collect();
         let begins = choose(&spoken, Keys::default(), budget);
-        let shown = |(spoken, begins): (&Spoken<'_>, Vec<u32>)| {
+        let shown = |(text, spoken): (usize, &Spoken<'_>)| {
+            let begins = begins.of(text);
             let units = (0..spoken.view.units.len()).filter(|&at| begins.contains(&spoken.view.units[at].span.start));
             units.map(|at| numbered(&spoken.view, at).of(spoken.view.text).to_owned()).collect()
         };
-        spoken.iter().zip(begins).map(shown).collect()
+        spoken.iter().enumerate().map(shown).collect()
     }
 
     /// Texts of invented sentences, some of which stand in several.

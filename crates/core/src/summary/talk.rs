@@ -5,7 +5,7 @@ use super::budget::{Style, talk_budget};
 use super::draft::{Draft, Proposal, Wrap};
 use super::packing::{GAP, LABEL_END, Packing};
 use super::prose::{MAX_AROUND, write};
-use super::selection::{best, choose};
+use super::selection::{Chosen, best, choose};
 use super::spoken::{Keys, Spoken, Voice};
 use crate::model::marker;
 use crate::text::is_question;
@@ -23,26 +23,33 @@ pub fn talk(texts: &[Spoken<'_>], wrap: &Wrap, style: Style) -> Option<Proposal>
     if texts.iter().any(|spoken| spoken.hints.is_by_others()) {
         return None;
     }
-    let chosen: Option<Vec<Vec<u32>>> = texts.iter().map(|spoken| spoken.hints.chosen.map(<[u32]>::to_vec)).collect();
+    let is_chosen = texts.iter().all(|spoken| spoken.hints.chosen.is_some());
     let n_chars: usize = texts.iter().map(|spoken| spoken.view.counts.chars as usize).sum();
     let budget = talk_budget(texts, style);
-    if chosen.is_none() && budget as f64 > n_chars as f64 * MAX_SHARE {
+    if !is_chosen && budget as f64 > n_chars as f64 * MAX_SHARE {
         return None;
     }
-    let mut chosen = chosen.unwrap_or_else(|| choose(texts, Keys::default(), budget));
-    if chosen.iter().all(Vec::is_empty) {
-        chosen = best(texts);
+    // Where they were chosen among others nothing is chosen here.
+    let mut chosen = if is_chosen { None } else { Some(choose(texts, Keys::default(), budget)) };
+    let is_empty = |chosen: &Option<Chosen>| (0..texts.len()).all(|text| of_text(texts, chosen.as_ref(), text).is_empty());
+    if is_empty(&chosen) {
+        chosen = Some(best(texts));
     }
-    if chosen.iter().all(Vec::is_empty) {
+    if is_empty(&chosen) {
         let mut draft = Draft::default();
         draft.say(&marker::omitted(texts.len()));
         return Some(Proposal::complete(draft));
     }
     let mut telling = Telling::default();
-    for (spoken, chosen) in texts.iter().zip(&chosen) {
-        telling.tell(spoken, chosen);
+    for (text, spoken) in texts.iter().enumerate() {
+        telling.tell(spoken, of_text(texts, chosen.as_ref(), text));
     }
     Some(Proposal::unlisted(telling.body, wrap).counted(marker::talk_suffix(texts.len())))
+}
+
+/// What is chosen of a text, here or among others.
+fn of_text<'c>(texts: &[Spoken<'c>], chosen: Option<&'c Chosen>, text: usize) -> &'c [u32] {
+    chosen.map_or(texts[text].hints.chosen.unwrap_or_default(), |chosen| chosen.of(text))
 }
 
 /// At most so many characters has what [`talk`] makes of turns; `None` where nobody can say before it is written.
@@ -68,6 +75,10 @@ impl<'a> Telling<'a> {
     /// Appends the units that begin at `chosen`, if any.
     fn tell(&mut self, spoken: &Spoken<'a>, chosen: &[u32]) {
         let view = &spoken.view;
+        if chosen.is_empty() {
+            self.is_ended = false;
+            return;
+        }
         let is_chosen = |at: &usize| chosen.binary_search(&view.units[*at].span.start).is_ok();
         let taken: Vec<usize> = (0..view.units.len()).filter(is_chosen).collect();
         let was_ended =

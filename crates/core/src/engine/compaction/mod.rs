@@ -16,7 +16,7 @@ use super::advice::{Advice, Plugins};
 use super::assemble::{Assembled, assemble};
 use super::checks::{clean, objection};
 use super::count::Count;
-use super::fill::{Chosen, Filler};
+use super::fill::{ChosenOf, Filler};
 use super::ids::Names;
 use super::metrics::Meter;
 use super::plan;
@@ -97,7 +97,7 @@ impl<'c> Due<'c> {
             min_saving: view.options.min_saving,
             used: Vec::new(),
             earlier: Keys::default(),
-            chosen: Chosen::default(),
+            chosen: ChosenOf::default(),
         };
         let earlier = earlier(conversation, &archived);
         let compacted = trigger.and_then(|trigger| {

@@ -78,7 +78,7 @@ pub(super) fn is_failure(text: &[u8], survey: &Survey) -> bool {
     failed * 4 >= text.len() && failed > 0
 }
 
-fn is_failure_line(line: &[u8]) -> bool {
+pub(super) fn is_failure_line(line: &[u8]) -> bool {
     let ends_with =
         |end: &&str| line.len() >= end.len() && from(line, line.len() - end.len()).eq_ignore_ascii_case(end.as_bytes());
     // The name of a tool or a file comes first, without a blank.

@@ -16,7 +16,8 @@ mod triggers;
 mod verse;
 
 use crate::model::Reason;
-use crate::text::TextView;
+use crate::text::line::signs::Signs;
+use crate::text::{LineKind, TextView};
 
 use reasons::ReasonSet;
 use secrets::LongRuns;
@@ -69,9 +70,28 @@ pub fn judge(view: &TextView<'_>, depth: Depth) -> Verdict {
     if view.covered().is_empty() {
         return Verdict::default();
     }
+    if depth == Depth::Decide && is_plain(view) {
+        return Verdict::default();
+    }
     let survey = Survey::of(view, depth == Depth::Decide);
     let is_output = is_structured(&survey);
     Verdict { reasons: reasons(view, &survey, depth).to_vec(), is_output }
+}
+
+/// True for one line of words with ordinary punctuation, in which no structure can be found: most turns of a talk.
+fn is_plain(view: &TextView<'_>) -> bool {
+    let [line] = view.lines else { return false };
+    let text = view.covered().as_bytes();
+    let is_short = text.len() <= Signs::MAX_LOOK && (view.counts.longest_piece as usize) < secrets::MIN_RUN;
+    let is_words = line.kind == LineKind::Prose && !line.signs.any(Signs::OF_WORDS_NOT | Signs::DIGIT | Signs::COLON);
+    let mut reasons = ReasonSet::default();
+    is_short
+        && is_words
+        && line.span.len() == text.len()
+        && text.is_ascii()
+        && triggers::sweep(text, &mut reasons) == 0
+        && !reasons.has_hard()
+        && !failures::is_failure_line(text.trim_ascii())
 }
 
 /// True when a secret stands in the text. Cheaper than a verdict.

@@ -8,9 +8,6 @@ use crate::text::words::flag;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Signs(u32);
 
-/// How many bytes of a line are looked at; what comes later in a line changes no judgement.
-const MAX_LOOK: usize = 320;
-
 /// A constant for each sign or kind of signs, and the table of the bytes.
 macro_rules! signs {
     ($($byte:pat => $name:ident,)*) => {
@@ -44,6 +41,8 @@ signs! {
 }
 
 impl Signs {
+    /// How many bytes of a line are looked at; what comes later in a line changes no judgement.
+    pub(crate) const MAX_LOOK: usize = 320;
     /// Two blanks in a row.
     pub(crate) const GAP: u32 = 1 << 30;
     /// Words or a pair: a short key with a short value.
@@ -53,12 +52,15 @@ impl Signs {
     /// Those of them that prose has no use for: all signs above the round brackets.
     pub(crate) const OF_STATEMENTS: u32 = Self::ROUND - 1;
 
+    /// What a line of words has no use for, apart from digits and colons: all but commas and blanks.
+    pub(crate) const OF_WORDS_NOT: u32 = Self::OF_CODE & !Self::COLON | Self::TAB | Self::GAP | Self::DATUM;
+
     /// Gathers the signs of `line`.
     pub(crate) fn of(line: &[u8]) -> Self {
         let mut all = 0;
         let mut twice = 0;
         let mut before = 0;
-        for &byte in line.get(..line.len().min(MAX_LOOK)).unwrap_or_default() {
+        for &byte in line.get(..line.len().min(Self::MAX_LOOK)).unwrap_or_default() {
             let bits = BITS[byte as usize];
             all |= bits;
             twice |= bits & before;
