@@ -1,5 +1,7 @@
 //! Planted damage: each metric notices what it is there for, is blind where it says it is, and raises no false alarm.
 
+use std::cell::Cell;
+
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{EngineOptions, Figure};
 use condenser::report::Calibration;
@@ -23,6 +25,7 @@ fn read(json: &[u8]) -> Calibration {
 
 #[test]
 fn what_the_metrics_read_is_measured_as_the_engine_measured_it() {
+    let (n_compared, n_apart) = (Cell::new(0), Cell::new(0));
     let check = |record: &str, options: EngineOptions| {
         let Some(Ok(decoded)) = shape::detect(record).map(|shape| shape::decode(record, shape, "c")) else { return 0 };
         let options = EngineOptions { all_figures: true, ..options };
@@ -35,7 +38,14 @@ fn what_the_metrics_read_is_measured_as_the_engine_measured_it() {
             let figures = Figure::SHARES.into_iter().filter(|figure| !figure.is_of_uses());
             figures.map(|figure| value[figure.as_str()].clone()).collect::<Vec<_>>()
         };
-        assert_eq!(shares(&again), shares(&condensed.metrics));
+        for (again, measured) in shares(&again).iter().zip(shares(&condensed.metrics)) {
+            assert_eq!(again.is_null(), measured.is_null());
+            // A capitalised word is a name beside others of a text, and none in a sentence by itself.
+            let apart = again.as_f64().unwrap_or_default() - measured.as_f64().unwrap_or_default();
+            assert!(apart.abs() < 0.05, "{again} {measured}");
+            n_compared.set(n_compared.get() + 1);
+            n_apart.set(n_apart.get() + usize::from(apart != 0.0));
+        }
         usize::from(!condensed.is_unchanged())
     };
     let mut n_changed = 0;
@@ -49,6 +59,7 @@ fn what_the_metrics_read_is_measured_as_the_engine_measured_it() {
         }
     }
     assert!(n_changed > 50, "{n_changed}");
+    assert!(n_apart.get() * 50 < n_compared.get(), "{} of {}", n_apart.get(), n_compared.get());
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! What the lexer finds, text in, text out.
 
+use condenser::shape;
 use condenser::text::{Lexer, LineKind, Severity, Span, TextView};
 use proptest::prelude::*;
+
+use crate::support::chats::records;
+use crate::support::corpora;
 
 /// Calls `read` with the findings for `text`.
 fn with<T>(text: &str, read: impl FnOnce(&TextView<'_>) -> T) -> T {
@@ -570,4 +574,24 @@ proptest! {
         let found = lexer.view(&text, &second).facts.to_vec();
         prop_assert_eq!(found, with(&text, |view| view.facts.to_vec()));
     }
+}
+
+/// What stays as it is is not looked at for units and lines; what it states is the same.
+#[test]
+fn texts_of_corpora_that_stay_have_the_same_facts() {
+    let mut lexer = Lexer::default();
+    let mut n_facts = 0;
+    let generated = ("generated".to_owned(), records(200, 3));
+    for record in corpora::lines().into_iter().chain([generated]).flat_map(|(_, lines)| lines) {
+        let Some(Ok(decoded)) = shape::detect(&record).map(|shape| shape::decode(&record, shape, "c")) else {
+            continue;
+        };
+        for text in decoded.conversation.messages.iter().flat_map(|message| message.texts()) {
+            lexer.clear();
+            let (whole, kept) = (lexer.lex(text), lexer.lex_kept(text));
+            assert_eq!(lexer.view(text, &whole).facts, lexer.view(text, &kept).facts, "{text}");
+            n_facts += lexer.view(text, &kept).facts.len();
+        }
+    }
+    assert!(n_facts > 1_000, "{n_facts}");
 }

@@ -184,9 +184,10 @@ fn zstd(level: u8) -> Result<Codec> {
     Ok(Codec::ZSTD(ZstdLevel::try_new(level.into()).map_err(internal)?))
 }
 
-/// Long texts are most of a table, and worth three levels more as long as these are quick.
+/// Long texts are most of a table, and worth three levels more as long as these are quick. Who names one of the first levels
+/// asks for speed.
 fn of_texts(level: u8) -> u8 {
-    level.max((level + 3).min(12))
+    if level < Compression::ZSTD { level } else { level.max((level + 3).min(12)) }
 }
 
 fn properties(compression: Compression) -> Result<WriterPropertiesBuilder> {

@@ -84,7 +84,7 @@ impl Calibrator {
             return;
         }
         self.changed += 1;
-        let before = values(&condensed.metrics);
+        let before = values(&engine.measure(conversation, &reading, scratch));
         let mut lexer = Lexer::default();
         for (kind, (n_planted, falls)) in KINDS.iter().zip(&mut self.counts) {
             let Some(damaged) = kind.plant(conversation, &reading, &mut lexer) else { continue };

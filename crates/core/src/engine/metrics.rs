@@ -282,8 +282,9 @@ impl Meter {
     /// consents.
     fn quality(&self, metrics: &Metrics) -> Option<f64> {
         let told = |flags: &&u16| **flags & IN_INPUT != 0 && **flags & (PRECISE | NAMED | STATEMENT | CONSENT) != 0;
-        let gone = self.seen.values().filter(told).fold(Share::default(), |share, flags| {
-            Share { kept: share.kept + usize::from(flags & (VISIBLE | LISTED) == 0), of: share.of + 1 }
+        let gone = self.seen.values().filter(told).fold(Share::default(), |share, flags| Share {
+            kept: share.kept + usize::from(flags & (VISIBLE | LISTED) == 0),
+            of: share.of + 1,
         });
         let score = documented_quality(metrics);
         match gone.value() {

@@ -89,7 +89,8 @@ impl Engine {
     }
 
     /// The shares of facts, structure and statements that `reading` shows of `conversation`; for the reading that
-    /// [`Engine::read`] gave they are those of its metrics. Sizes and counts of actions mean nothing here.
+    /// [`Engine::read`] gave they are those of its metrics, but for what words tell otherwise when they stand alone: here every
+    /// quotation is read again. Sizes and counts of actions mean nothing here.
     #[must_use]
     pub fn measure(&self, conversation: &Conversation<'_>, reading: &Reading, scratch: &mut Scratch) -> Metrics {
         scratch.profiles.measure(conversation);

@@ -21,7 +21,8 @@ impl Filler<'_> {
         let prose: Vec<usize> =
             order.iter().copied().filter(|&group| may_choose && self.is_prose(plan, group)).collect();
         for group in prose {
-            let units = if self.surely_pays(plan, group, style) { None } else { Some(self.units_alone(plan, group, style)) };
+            let units =
+                if self.surely_pays(plan, group, style) { None } else { Some(self.units_alone(plan, group, style)) };
             alone.insert(group, units);
         }
         alone

@@ -101,5 +101,7 @@ fn rule(view: &View<'_>, index: usize) -> Option<Reason> {
 fn cannot_pay(view: &View<'_>, index: usize) -> bool {
     let options = view.options;
     let is_less_enough = options.token_budget.is_some() || options.guesses() || options.contradiction_detection;
-    view.chars(index) + view.chars_beside(index) < options.min_saving && !is_less_enough && !has_like_neighbour(view, index)
+    view.chars(index) + view.chars_beside(index) < options.min_saving
+        && !is_less_enough
+        && !has_like_neighbour(view, index)
 }

@@ -168,6 +168,9 @@ pub(super) fn write(view: &TextView<'_>, pieces: &[Piece], is_exact: bool, out: 
             out.quote_units(&words, is_known);
         }
         out.shows(view, unit);
+        // The number of an item stands before it.
+        let number = Span { start: piece.span.start, end: unit.span.start.max(piece.span.start) };
+        out.shown.extend(facts_in(view, number).iter().map(|fact| fact.key));
     }
 }
 

@@ -205,7 +205,8 @@ impl<'t, 'a> Choice<'t, 'a> {
             fresh.dedup();
             return fresh.len() as u64;
         }
-        let is_first = |(at, fact): &(usize, &Fact)| !facts[..*at].iter().any(|other| other.key == fact.key && tells(&other));
+        let is_first =
+            |(at, fact): &(usize, &Fact)| !facts[..*at].iter().any(|other| other.key == fact.key && tells(&other));
         facts.iter().enumerate().filter(|(_, fact)| is_fresh(fact)).filter(is_first).count() as u64
     }
 

@@ -31,7 +31,8 @@ pub fn talk(texts: &[Spoken<'_>], wrap: &Wrap, style: Style) -> Option<Proposal>
     }
     // Where they were chosen among others nothing is chosen here.
     let mut chosen = if is_chosen { None } else { Some(choose(texts, Keys::default(), budget)) };
-    let is_empty = |chosen: &Option<Chosen>| (0..texts.len()).all(|text| of_text(texts, chosen.as_ref(), text).is_empty());
+    let is_empty =
+        |chosen: &Option<Chosen>| (0..texts.len()).all(|text| of_text(texts, chosen.as_ref(), text).is_empty());
     if is_empty(&chosen) {
         chosen = Some(best(texts));
     }

@@ -6,10 +6,11 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::classes::decode;
+use super::lexed::{Bearing, Pointer};
 use super::scan::{self, Piece};
 use super::words::bearing::{
-    ALL, BOTH, CHOICE, CHOOSES, DEADLINE, DUTY, EMPTY, FIRST, FORMER, FUTURE, GOOD, HERE, JUDGED, LISTS, MANY, MOST, NTH_HIGH,
-    NTH_LOW, NUMBER, OF, ONE, OR, PERIOD, SECOND, SETTLED, SUCH, TELLS, THAT, THING, THINKS, THIRD, TIME,
+    ALL, BOTH, CHOICE, CHOOSES, DEADLINE, DUTY, EMPTY, FIRST, FORMER, FUTURE, GOOD, HERE, JUDGED, LISTS, MANY, MOST,
+    NTH_HIGH, NTH_LOW, NUMBER, OF, ONE, OR, PERIOD, SECOND, SETTLED, SUCH, TELLS, THAT, THING, THINKS, THIRD, TIME,
 };
 use super::words::{self, Entries, flag, words_file};
 
@@ -20,39 +21,23 @@ const MAX_RATING: usize = 8;
 /// The same in characters, where words have no blanks between.
 const MAX_EMPTY_WIDE: usize = 40;
 
-/// What a sentence does.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Bearing {
-    /// It announces what others say, or rates without a reason.
-    pub is_empty: bool,
-    /// Somebody will do something by a time, or all agree.
-    pub settles: bool,
-    /// It names a choice as the one to take.
-    pub chooses: bool,
-    /// What its number words weigh: one for any, two for a share ("three of the five").
-    pub numbers: u8,
-    /// What it speaks of stands before it.
-    pub points_back: Option<Pointer>,
-    /// It names what can be chosen.
-    pub offers: bool,
-    /// "The second …" is 2; 0 for none.
-    pub ordinal: u8,
-}
-
-/// What a sentence points back to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pointer {
-    /// The first, second or third of what was named.
-    Nth(u8),
-    /// Two things.
-    Both,
-    /// What was named last.
-    Last,
-}
-
 /// Of these flags one alone may give a bearing; words of the others do so beside them.
-const BEARING: u32 =
-    THING | JUDGED | HERE | SETTLED | TIME | PERIOD | DUTY | THINKS | NUMBER | BOTH | CHOICE | CHOOSES | FORMER | FIRST | SECOND | THIRD;
+const BEARING: u32 = THING
+    | JUDGED
+    | HERE
+    | SETTLED
+    | TIME
+    | PERIOD
+    | DUTY
+    | THINKS
+    | NUMBER
+    | BOTH
+    | CHOICE
+    | CHOOSES
+    | FORMER
+    | FIRST
+    | SECOND
+    | THIRD;
 
 const OFFERS: u32 = CHOICE | THING | OR;
 
@@ -63,9 +48,6 @@ static WIDE: LazyLock<(AhoCorasick, Vec<u32>)> = LazyLock::new(|| {
         AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(entries().map(|(_, phrase)| phrase));
     (finder.expect("a short list of phrases"), entries().map(|(list, _)| flag(LISTS, list)).collect())
 });
-
-/// What a piece may carry inside that several words are written with.
-const JOINING: u32 = scan::APOSTROPHE | scan::EXT_QUOTE | scan::DASH | scan::SLASH | scan::UNDER;
 
 /// Finds out what sentences do; the memory is reused.
 #[derive(Debug, Default)]
@@ -80,13 +62,14 @@ impl Bearings {
         self.words.clear();
         let mut seen = 0;
         for piece in pieces {
-            if piece.has(JOINING) {
+            // The lexer looks up no digits.
+            if piece.mask & !scan::PLAIN == 0 || !piece.has(scan::DIGIT) && is_word(piece.word(bytes)) {
+                self.words.push(piece.bears);
+                seen |= piece.bears;
+            } else {
                 let first = self.words.len();
                 self.words.extend(flags_of(piece.of(bytes)));
                 seen = self.words[first..].iter().fold(seen, |seen, word| seen | word);
-            } else if piece.has(scan::LOWER | scan::UPPER | scan::CAPITAL | scan::DIGIT | scan::EXT_LETTER) {
-                self.words.push(piece.bears);
-                seen |= piece.bears;
             }
         }
         if seen & BEARING == 0 && !is_wide && !self.may_rate(seen) {
@@ -166,7 +149,8 @@ fn is_empty(text: &str, words: &[u32], seen: u32, near: impl Fn(u32, u32, usize)
     let is_superlative = |at: usize| {
         let is_one = |word: &str| is_superlative(word.as_bytes());
         let mut written = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !matches!(*word, "" | "l"));
-        words.iter().skip(at + 3).take(3).any(|word| word & MOST != 0) || written.by_ref().skip(at + 3).take(3).any(is_one)
+        words.iter().skip(at + 3).take(3).any(|word| word & MOST != 0)
+            || written.by_ref().skip(at + 3).take(3).any(is_one)
     };
     let begins_here = words.first().is_some_and(|word| word & HERE != 0);
     has(TELLS) && near(MANY, THING, 3)
@@ -194,6 +178,11 @@ fn flags_of(bytes: &[u8]) -> impl Iterator<Item = u32> {
         }
         None
     })
+}
+
+/// True for a word without signs in it; for those of other alphabets, signs are as letters here.
+fn is_word(core: &[u8]) -> bool {
+    !core.is_empty() && core.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80)
 }
 
 /// Bytes of the letter or digit at `at`, if one stands there.
@@ -240,8 +229,8 @@ fn n_wide_numbers(text: &str) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bearing, Bearings, Pointer};
-    use crate::text::lexed::CharCounts;
+    use super::Bearings;
+    use crate::text::lexed::{Bearing, CharCounts, Pointer};
     use crate::text::scan::scan;
 
     fn bearing(text: &str) -> Bearing {

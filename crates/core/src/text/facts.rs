@@ -76,15 +76,16 @@ pub(super) fn find(line: &LineText<'_>, kind: LineKind, facts: &mut Vec<Fact>, n
             finder.piece(index, *piece);
             continue;
         }
-        finder.names.end_run(line.bytes, finder.facts);
+        finder.names.end_run(finder.facts);
         if piece.mask & (scan::VOWEL | scan::DOT | scan::DASH) != scan::VOWEL && piece.has(scan::LOWER) {
             finder.word(index, *piece);
         }
     }
-    finder.names.end_run(line.bytes, finder.facts);
+    finder.names.end_run(finder.facts);
     let found = &mut facts[first..];
     if !found.is_sorted_by_key(|fact| fact.span) {
         found.sort_by_key(|fact| (fact.span.start, std::cmp::Reverse(fact.span.end)));
+        names.find_again(first, found);
     }
 }
 
@@ -144,7 +145,7 @@ impl Finder<'_> {
             FactKind::Number | FactKind::Quantity | FactKind::Money | FactKind::Percent => numbers::number_key(text),
             _ => fact_key(text),
         };
-        self.names.end_run(self.bytes, self.facts);
+        self.names.end_run(self.facts);
         self.facts.push(Fact { span: Span { start: start as u32, end: end as u32 }, kind, key });
         self.free = end;
     }
@@ -359,7 +360,7 @@ impl Finder<'_> {
             let stop = at + len + found + close.len();
             let is_code = close == b"`";
             if found > 0 && (is_code || counts::count_chars(inner) <= MAX_QUOTED) {
-                self.names.end_run(self.bytes, self.facts);
+                self.names.end_run(self.facts);
                 let kind = if is_code { FactKind::CodeSpan } else { FactKind::Quoted };
                 let span = Span { start: at as u32, end: stop as u32 };
                 self.facts.push(Fact { span, kind, key: fact_key(inner) });

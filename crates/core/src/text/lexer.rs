@@ -49,7 +49,7 @@ impl Lexer {
         self.names.clear();
         let mut pass = Pass { text, counts, first_fact: starts[2] as usize, ..Pass::default() };
         pass.run(self);
-        self.names.finish(&mut self.facts);
+        self.names.finish(text.as_bytes(), &mut self.facts);
         self.link(starts);
         let [lines, units, facts, cues, fences] = starts;
         Lexed {
@@ -64,13 +64,6 @@ impl Lexer {
     /// Only the facts of a text that is data and is never summarised, such as the arguments of a call: as those of
     /// a fenced block.
     pub fn lex_facts(&mut self, text: &str) -> Lexed {
-        self.facts_of(text, LineKind::Fenced)
-    }
-    /// Only the facts of a text that stays as it is, every line of it taken for prose.
-    pub fn lex_kept(&mut self, text: &str) -> Lexed {
-        self.facts_of(text, LineKind::Prose)
-    }
-    fn facts_of(&mut self, text: &str, kind: LineKind) -> Lexed {
         let first = self.facts.len();
         let mut counts = CharCounts::default();
         self.names.clear();
@@ -80,13 +73,26 @@ impl Lexer {
             self.pieces.clear();
             let seen = scan::scan(text, start, end, &mut self.pieces, &mut counts);
             if let Some(line) = LineText::of(text.as_bytes(), 0, &self.pieces, seen) {
-                facts::find(&line, kind, &mut self.facts, &mut self.names);
+                facts::find(&line, LineKind::Fenced, &mut self.facts, &mut self.names);
             }
             start = end + 1;
         }
         self.pieces.clear();
-        self.names.finish(&mut self.facts);
+        self.names.finish(text.as_bytes(), &mut self.facts);
         Lexed { facts: first as u32..self.facts.len() as u32, counts, ..Lexed::default() }
+    }
+    /// Only the facts of a text that stays as it is: those that [`Lexer::lex`] finds, without units, cues and lines.
+    pub fn lex_kept(&mut self, text: &str) -> Lexed {
+        let [n_lines, first, n_fences] = [self.lines.len(), self.facts.len(), self.fences.len()];
+        self.pieces.clear();
+        self.names.clear();
+        let mut pass = Pass { text, first_fact: first, is_kept: true, ..Pass::default() };
+        pass.run(self);
+        self.names.finish(text.as_bytes(), &mut self.facts);
+        self.lines.truncate(n_lines);
+        self.fences.truncate(n_fences);
+        self.pieces.clear();
+        Lexed { facts: first as u32..self.facts.len() as u32, counts: pass.counts, ..Lexed::default() }
     }
     /// The findings of a `lex` call together with its text.
     #[must_use]
@@ -140,6 +146,8 @@ struct Pass<'t> {
     counts: CharCounts,
     /// Index of this text's first fact in the arena.
     first_fact: usize,
+    /// The text stays: nobody looks at its units and at what its lines report.
+    is_kept: bool,
     fence: Option<OpenFence>,
     in_list: bool,
     /// Behind the head of a diff or of one of its hunks.
@@ -250,7 +258,9 @@ impl Pass<'_> {
             (line.kind, line.signs) = judge::judge(&text, self.previous);
         }
         self.in_hunk = line.kind.is_diff() || self.in_hunk && text.trimmed().starts_with(b"index ");
-        line.severity = severity::severity(&text, line.kind);
+        if !self.is_kept {
+            line.severity = severity::severity(&text, line.kind);
+        }
         if line.severity == Severity::Totals && line.kind == LineKind::Prose {
             line.kind = LineKind::Status;
         }
@@ -260,8 +270,12 @@ impl Pass<'_> {
             LineKind::KeyValue | LineKind::Pair => judge::list_content(&text).is_some(),
             _ => false,
         };
-        lexer.lines.push(line);
-        self.place(lexer, line, first, is_item);
+        if self.is_kept {
+            lexer.pieces.clear();
+        } else {
+            lexer.lines.push(line);
+            self.place(lexer, line, first, is_item);
+        }
         self.in_list = is_item || (self.in_list && indent >= 2);
         self.previous = line.kind;
     }
@@ -276,7 +290,9 @@ impl Pass<'_> {
         lexer.pieces.clear();
         let seen = scan::scan(self.text, mark, line.span.end as usize, &mut lexer.pieces, &mut self.counts);
         let Some(text) = LineText::of(self.text.as_bytes(), indent, &lexer.pieces, seen) else { return };
-        line.severity = severity::severity(&text, LineKind::Fenced);
+        if !self.is_kept {
+            line.severity = severity::severity(&text, LineKind::Fenced);
+        }
         facts::find(&text, LineKind::Fenced, &mut lexer.facts, &mut lexer.names);
     }
 

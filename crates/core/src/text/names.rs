@@ -87,7 +87,7 @@ impl Names {
         let is_opener = flags & OPENER != 0;
         let is_small = piece.mask & !(scan::LOWER | scan::VOWEL | scan::CAPITAL) == 0 && piece.has(scan::LOWER);
         if is_opener || !(is_small && piece.has(scan::CAPITAL) || is_capitalised(word)) {
-            self.end_run(bytes, facts);
+            self.end_run(facts);
             return;
         }
         let word_end = start + word.len();
@@ -100,7 +100,7 @@ impl Names {
                 run.is_title &= flags & words::TITLE != 0;
             }
             _ => {
-                self.end_run(bytes, facts);
+                self.end_run(facts);
                 let is_opening = start > piece.start as usize || index == 0 || ends_clause(bytes, pieces[index - 1]);
                 let is_title = flags & words::TITLE != 0;
                 self.run = Some(Run { start, end: word_end, n_words: 1, is_opening, is_closed, is_title });
@@ -110,26 +110,37 @@ impl Names {
 
     /// Ends the run, which becomes a fact for now.
     #[inline]
-    pub(super) fn end_run(&mut self, bytes: &[u8], facts: &mut Vec<Fact>) {
+    pub(super) fn end_run(&mut self, facts: &mut Vec<Fact>) {
         if let Some(run) = self.run.take().filter(|run| !run.is_title) {
-            self.close(run, bytes, facts);
+            self.close(run, facts);
         }
     }
 
-    fn close(&mut self, run: Run, bytes: &[u8], facts: &mut Vec<Fact>) {
-        let key = fact_key(bytes.get(run.start..run.end).unwrap_or_default());
-        let is_single = run.n_words == 1;
-        self.marks.push(Mark { fact: facts.len() as u32, is_single, is_opening: run.is_opening });
-        if is_single && !run.is_opening {
-            self.known.push(key);
-        }
-        facts.push(Fact { span: Span { start: run.start as u32, end: run.end as u32 }, kind: FactKind::Name, key });
+    fn close(&mut self, run: Run, facts: &mut Vec<Fact>) {
+        self.marks.push(Mark { fact: facts.len() as u32, is_single: run.n_words == 1, is_opening: run.is_opening });
+        // Its key is found out at the end, if it stays.
+        facts.push(Fact { span: Span { start: run.start as u32, end: run.end as u32 }, kind: FactKind::Name, key: 0 });
     }
 
-    /// Removes the names that are none: single words that only ever open sentences, and in German all single
+    /// The facts from number `first` on have another order now.
+    pub(super) fn find_again(&mut self, first: usize, facts: &[Fact]) {
+        let is_open = |(_, fact): &(usize, &Fact)| fact.kind == FactKind::Name && fact.key == 0;
+        let places = facts.iter().enumerate().filter(is_open).map(|(at, _)| (first + at) as u32);
+        let begin = self.marks.partition_point(|mark| (mark.fact as usize) < first);
+        self.marks[begin..].iter_mut().zip(places).for_each(|(mark, place)| mark.fact = place);
+    }
+
+    /// Removes the names of `bytes` that are none: single words that only ever open sentences, and in German all single
     /// words, since every noun is a capitalised one there.
-    pub(super) fn finish(&mut self, facts: &mut Vec<Fact>) {
+    pub(super) fn finish(&mut self, bytes: &[u8], facts: &mut Vec<Fact>) {
         let is_german = self.is_german();
+        for mark in self.marks.iter().filter(|mark| !(mark.is_single && is_german)) {
+            let fact = &mut facts[mark.fact as usize];
+            fact.key = fact_key(bytes.get(fact.span.start as usize..fact.span.end as usize).unwrap_or_default());
+            if mark.is_single && !mark.is_opening {
+                self.known.push(fact.key);
+            }
+        }
         self.known.sort_unstable();
         let known = &self.known;
         let mut doubtful = self.marks.iter().filter(|mark| mark.is_single && (is_german || mark.is_opening)).peekable();
