@@ -37,7 +37,7 @@ const FROZEN: &[(&str, [&str; 3])] = &[
     ("sgd", ["092e6bbb6b01284b", "da993a97722e53ef", "f89630be32fa6b13"]),
     ("sharegpt_tools", ["c5ecdeb62a502bed", "a804e229e3dce41f", "dd87cc43f2ab2749"]),
     ("sweagent_demos", ["a6f652b09ddc7533", "00cde31082f0dae0", "fd49d8efb09ec6e9"]),
-    ("tau_dev", ["d39ee2a2a6cbbc65", "1db75829179c002b", "8df52f9882628b34"]),
+    ("tau_dev", ["812e5b0403993cbd", "fa0cc7d6baf6b4f7", "dc5bac2fded7bf40"]),
     ("topicalchat", ["0c2e7d9b55aa1e6c", "b50f281c822debe2", "c84a93dd3f4569b0"]),
     ("ubuntu_irc", ["8bd21f53c9a3ff66", "22658b1895eee2bc", "c2d140c751fd95cd"]),
 ];

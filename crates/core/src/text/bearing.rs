@@ -49,6 +49,10 @@ static WIDE: LazyLock<(AhoCorasick, Vec<u32>)> = LazyLock::new(|| {
     (finder.expect("a short list of phrases"), entries().map(|(list, _)| flag(LISTS, list)).collect())
 });
 
+/// What the lexer looks up no words with, and what letters beyond ASCII may be signs beside.
+const ODD: u32 =
+    scan::DIGIT | scan::EXT_DIGIT | scan::EXT_QUOTE | scan::WIDE | scan::WIDE_COMMA | scan::WIDE_END | scan::OTHER;
+
 /// Finds out what sentences do; the memory is reused.
 #[derive(Debug, Default)]
 pub(super) struct Bearings {
@@ -62,8 +66,7 @@ impl Bearings {
         self.words.clear();
         let mut seen = 0;
         for piece in pieces {
-            // The lexer looks up no digits.
-            if piece.mask & !scan::PLAIN == 0 || !piece.has(scan::DIGIT) && is_word(piece.word(bytes)) {
+            if piece.mask & !scan::PLAIN == 0 || !piece.has(ODD) && is_word(piece.word(bytes)) {
                 self.words.push(piece.bears);
                 seen |= piece.bears;
             } else {
@@ -180,7 +183,7 @@ fn flags_of(bytes: &[u8]) -> impl Iterator<Item = u32> {
     })
 }
 
-/// True for a word without signs in it; for those of other alphabets, signs are as letters here.
+/// True for a word without signs of ASCII in it.
 fn is_word(core: &[u8]) -> bool {
     !core.is_empty() && core.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80)
 }
