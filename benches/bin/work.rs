@@ -2,6 +2,8 @@
 //! times over the records of `CONDENSER_CORPORA`, or of the sample in the repository. `scripts/regress.sh` compares two
 //! commits with it.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a program")]
+
 use std::process::ExitCode;
 
 use condenser::engine::{Engine, Scratch};

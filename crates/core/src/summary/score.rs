@@ -79,7 +79,9 @@ impl Scores {
     pub(super) fn of(texts: &[Spoken<'_>]) -> Self {
         let mut scores = Self { fixed: Vec::new(), texts: Vec::with_capacity(texts.len()) };
         scores.fixed.reserve(texts.iter().map(|spoken| spoken.view.units.len()).sum());
-        texts.iter().for_each(|spoken| scores.push(spoken));
+        for spoken in texts {
+            scores.push(spoken);
+        }
         scores
     }
 
