@@ -1,5 +1,6 @@
 //! What the lexer finds, text in, text out.
 
+use condenser::model::Message;
 use condenser::shape;
 use condenser::text::{Lexer, LineKind, Severity, Span, TextView};
 use proptest::prelude::*;
@@ -586,7 +587,7 @@ fn texts_of_corpora_that_stay_have_the_same_facts() {
         let Some(Ok(decoded)) = shape::detect(&record).map(|shape| shape::decode(&record, shape, "c")) else {
             continue;
         };
-        for text in decoded.conversation.messages.iter().flat_map(|message| message.texts()) {
+        for text in decoded.conversation.messages.iter().flat_map(Message::texts) {
             lexer.clear();
             let (whole, kept) = (lexer.lex(text), lexer.lex_kept(text));
             assert_eq!(lexer.view(text, &whole).facts, lexer.view(text, &kept).facts, "{text}");

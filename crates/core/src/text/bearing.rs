@@ -49,10 +49,6 @@ static WIDE: LazyLock<(AhoCorasick, Vec<u32>)> = LazyLock::new(|| {
     (finder.expect("a short list of phrases"), entries().map(|(list, _)| flag(LISTS, list)).collect())
 });
 
-/// What the lexer looks up no words with, and what letters beyond ASCII may be signs beside.
-const ODD: u32 =
-    scan::DIGIT | scan::EXT_DIGIT | scan::EXT_QUOTE | scan::WIDE | scan::WIDE_COMMA | scan::WIDE_END | scan::OTHER;
-
 /// Finds out what sentences do; the memory is reused.
 #[derive(Debug, Default)]
 pub(super) struct Bearings {
@@ -66,7 +62,7 @@ impl Bearings {
         self.words.clear();
         let mut seen = 0;
         for piece in pieces {
-            if piece.mask & !scan::PLAIN == 0 || !piece.has(ODD) && is_word(piece.word(bytes)) {
+            if piece.is_word() {
                 self.words.push(piece.bears);
                 seen |= piece.bears;
             } else {
@@ -181,11 +177,6 @@ fn flags_of(bytes: &[u8]) -> impl Iterator<Item = u32> {
         }
         None
     })
-}
-
-/// True for a word without signs of ASCII in it.
-fn is_word(core: &[u8]) -> bool {
-    !core.is_empty() && core.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80)
 }
 
 /// Bytes of the letter or digit at `at`, if one stands there.

@@ -2,6 +2,7 @@
 //! and with white space collapsed. Knows no meaning.
 
 use super::counts::n_chars;
+use super::keys::is_even;
 
 /// A prefix of `text` with at most `max_chars` characters that ends at the end of a word or clause when there is one
 /// beyond its first quarter, so that no number, path or URL is cut in two, and between graphemes otherwise.
@@ -47,7 +48,7 @@ fn is_extender(c: char) -> bool {
 /// Appends `text` to `out` with every run of white space as one blank, trimmed; returns the characters added.
 pub fn push_collapsed(out: &mut String, text: &str) -> usize {
     let text = text.trim();
-    if !has_odd_space(text.as_bytes()) {
+    if is_even(text.as_bytes()) {
         out.push_str(text);
         return n_chars(text);
     }
@@ -61,12 +62,6 @@ pub fn push_collapsed(out: &mut String, text: &str) -> usize {
         n_chars += piece.chars().count();
     }
     n_chars
-}
-
-/// True when collapsing may change something: white space other than single blanks, or any beyond ASCII.
-fn has_odd_space(text: &[u8]) -> bool {
-    let is_odd = |byte: u8| byte.is_ascii_control() || matches!(byte, 0xC2 | 0xE1..=0xE3);
-    text.iter().any(|&byte| is_odd(byte)) || text.windows(2).any(|pair| pair == b"  ")
 }
 
 #[cfg(test)]

@@ -37,6 +37,22 @@ fn fold_evenly(bytes: &[u8], is_even: bool) -> Option<u64> {
     (odd == 0).then(|| finish(key, fold(last), bytes.len()))
 }
 
+/// True for a text of which all white space is single blanks, if it says so: of a text with signs it may say no.
+pub(super) fn is_even(bytes: &[u8]) -> bool {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let (mut odd, mut before) = (0, 0);
+    let filled = tail(rest) | (ONES * u64::from(b'a')) << (8 * rest.len());
+    for word in words.iter().map(|word| u64::from_le_bytes(*word)).chain([filled]) {
+        let blanks = zeros(word ^ (ONES * 0x20));
+        // Control characters, and what may begin white space beyond ASCII.
+        let controls = zeros(word & (ONES * 0xe0)) | zeros(word ^ (ONES * 0x7f));
+        let wide = zeros((word | (ONES * 3)) ^ (ONES * 0xe3)) | zeros(word ^ (ONES * 0xc2));
+        odd |= controls | wide | blanks & (blanks << 8 | before >> 56);
+        before = blanks;
+    }
+    odd == 0
+}
+
 /// The high bits of the bytes of `word` that are zero.
 fn zeros(word: u64) -> u64 {
     !(((word & !HIGHS) + !HIGHS) | word) & HIGHS

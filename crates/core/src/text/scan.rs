@@ -9,6 +9,9 @@ pub(super) use super::classes::{
 use super::lexed::CharCounts;
 use super::words;
 
+/// A piece that is letters with signs around them.
+const ONE_WORD: u32 = 1 << 31;
+
 /// A run of characters between white space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
@@ -20,7 +23,7 @@ pub(super) struct Piece {
     pub mask: u32,
     /// Flags of its word in the word list, or 0.
     pub word: u32,
-    /// What its word does to a talk.
+    /// What its word does to a talk, and [`ONE_WORD`] where it is known to be one.
     pub bears: u32,
 }
 
@@ -41,6 +44,11 @@ impl Piece {
     pub(super) fn word(self, bytes: &[u8]) -> &[u8] {
         let (start, end) = self.core(bytes);
         bytes.get(start..end).unwrap_or_default()
+    }
+    /// True when it is one word, perhaps with signs around it, and not several with signs between.
+    #[inline]
+    pub(super) fn is_word(self) -> bool {
+        self.bears & ONE_WORD != 0 || self.mask & !PLAIN == 0
     }
     /// Notes what is known of its word.
     fn know(&mut self, known: words::Known) {
@@ -229,7 +237,13 @@ fn letters(bytes: &[u8], begin: usize, byte: u8, class: u32) -> Letters {
         next = bytes.get(at).copied().unwrap_or(b' ');
     }
     if is_blank(CLASSES[usize::from(next)]) {
-        Letters::Word(Piece { start, end: at as u32, mask, word: known.flags & !words::VOWELS, bears: known.bears })
+        Letters::Word(Piece {
+            start,
+            end: at as u32,
+            mask,
+            word: known.flags & !words::VOWELS,
+            bears: known.bears | ONE_WORD,
+        })
     } else {
         begun(at, mask)
     }
