@@ -12,7 +12,7 @@ const FAR: usize = 48;
 const NEAR_BYTES: usize = 64;
 /// Of bytes that are not ASCII one place in two to the power of so many is looked up.
 const SPARSE: u32 = 3;
-/// Of all keys one in two to the power of so many is known and looked up.
+/// Of all keys one in two to the power of so many is known and looked up, by bits that tell no slots apart.
 const SAMPLED: u32 = 1;
 /// Places that are tried for each one that is looked up, on either side of the last stretch.
 const MOST_TRIED: usize = 4;
@@ -306,7 +306,6 @@ impl Iterator for Keys<'_> {
             let mixed = first.wrapping_mul(0x9E37_79B9_7F4A_7C15);
             let key = (mixed ^ second.rotate_left(29)).wrapping_mul(0xD1B5_4A32_D192_ED03);
             let n_zeros = if self.wide >> bit & 1 == 0 { SAMPLED } else { SPARSE };
-            // Of bits that tell no slots apart.
             if (key as u32).leading_zeros() >= n_zeros {
                 return Some((at, (key >> u32::BITS) as u32));
             }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::classes::decode;
-use super::lexed::{Bearing, Pointer};
+use super::lexed::{Bearing, Pointer, Span};
 use super::scan::{self, Piece};
 use super::words::bearing::{
     ALL, BOTH, CHOICE, CHOOSES, DEADLINE, DUTY, EMPTY, FIRST, FORMER, FUTURE, GOOD, HERE, JUDGED, LISTS, MANY, MOST,
@@ -56,8 +56,8 @@ pub(super) struct Bearings {
 }
 
 impl Bearings {
-    /// What the sentence `text` does, which has these pieces.
-    pub(super) fn of(&mut self, text: &str, bytes: &[u8], pieces: &[Piece]) -> Bearing {
+    /// What the sentence at `span` does, which these pieces lie in or overlap.
+    pub(super) fn of(&mut self, text: &str, span: Span, pieces: &[Piece]) -> Bearing {
         let is_wide = pieces.iter().any(|piece| piece.has(scan::WIDE));
         self.words.clear();
         let mut seen = 0;
@@ -67,14 +67,17 @@ impl Bearings {
                 seen |= piece.bears;
             } else {
                 let first = self.words.len();
-                self.words.extend(flags_of(piece.of(bytes)));
+                // Many sentences may stand in one piece.
+                let (from, to) = (piece.start.max(span.start), piece.end.min(span.end));
+                self.words.extend(flags_of(text.as_bytes().get(from as usize..to as usize).unwrap_or_default()));
                 seen = self.words[first..].iter().fold(seen, |seen, word| seen | word);
             }
         }
         if seen & BEARING == 0 && !is_wide && !self.may_rate(seen) {
             return Bearing { offers: seen & OFFERS != 0, ..Bearing::default() };
         }
-        bearing(text, &self.words, seen, if is_wide { wide(text) } else { 0 })
+        let sentence = span.of(text);
+        bearing(sentence, &self.words, seen, if is_wide { wide(sentence) } else { 0 })
     }
 
     /// True for a sentence with "one of the" in it.
@@ -224,13 +227,13 @@ fn n_wide_numbers(text: &str) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::Bearings;
-    use crate::text::lexed::{Bearing, CharCounts, Pointer};
+    use crate::text::lexed::{Bearing, CharCounts, Pointer, Span};
     use crate::text::scan::scan;
 
     fn bearing(text: &str) -> Bearing {
         let mut pieces = Vec::new();
         scan(text, 0, text.len(), &mut pieces, &mut CharCounts::default());
-        Bearings::default().of(text, text.as_bytes(), &pieces)
+        Bearings::default().of(text, Span { start: 0, end: text.len() as u32 }, &pieces)
     }
 
     #[test]

@@ -425,7 +425,7 @@ impl Pass<'_> {
             kind,
             facts: 0..0,
             cues: 0..0,
-            bearing: bearings.of(span.of(self.text), bytes, pieces),
+            bearing: bearings.of(self.text, span, pieces),
         });
         self.is_begun = true;
     }
