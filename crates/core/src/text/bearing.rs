@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
+use super::bears::{Bearing, Pointer};
 use super::classes::decode;
-use super::lexed::{Bearing, Pointer, Span};
+use super::lexed::Span;
 use super::scan::{self, Piece};
 use super::words::bearing::{
     ALL, BOTH, CHOICE, CHOOSES, DEADLINE, DUTY, EMPTY, FIRST, FORMER, FUTURE, GOOD, HERE, JUDGED, LISTS, MANY, MOST,
@@ -227,7 +228,8 @@ fn n_wide_numbers(text: &str) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::Bearings;
-    use crate::text::lexed::{Bearing, CharCounts, Pointer, Span};
+    use crate::text::bears::{Bearing, Pointer};
+    use crate::text::lexed::{CharCounts, Span};
     use crate::text::scan::scan;
 
     fn bearing(text: &str) -> Bearing {

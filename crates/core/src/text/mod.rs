@@ -3,6 +3,7 @@
 
 mod atoms;
 mod bearing;
+mod bears;
 pub(crate) mod bytes;
 pub(crate) mod classes;
 mod constraints;
@@ -39,6 +40,7 @@ pub(crate) mod words;
 /// How programs introduce what the user said who refused the use of a tool.
 pub(crate) const USER_SAID: &str = "To tell you how to proceed, the user said:";
 
+pub use bears::{Bearing, Pointer};
 pub use constraints::names_constraint;
 pub use corrections::{Correction, FoundCorrection, Speaker, correction};
 pub(crate) use counts::count_chars;
@@ -46,8 +48,7 @@ pub use counts::n_chars;
 pub use keys::{fold_key, spaced_key};
 pub use language::language;
 pub use lexed::{
-    Bearing, CharCounts, Cue, CueKind, Fact, FactKind, Fence, Lexed, Line, LineKind, Pointer, Severity, Span, Unit,
-    UnitKind,
+    CharCounts, Cue, CueKind, Fact, FactKind, Fence, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind,
 };
 pub use lexer::Lexer;
 pub use names::is_label;
