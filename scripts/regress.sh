@@ -9,6 +9,8 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 old=${1:-HEAD~1}; new=${2:-}; limit=${LIMIT:-1}
 groups=${GROUPS_OF_WORK:-decode use look options encode}
 build=$root/target/regress; mkdir -p "$build"
+# Both commits work on the same records.
+export CONDENSER_CORPORA=${CONDENSER_CORPORA:-$root/jobs/sample}
 # The program `work` of a commit, or of the working tree.
 program() { # COMMIT
   local tree=$root name=tree
