@@ -13,10 +13,11 @@ build=$root/target/regress; mkdir -p "$build"
 export CONDENSER_CORPORA=${CONDENSER_CORPORA:-$root/jobs/sample}
 # The program `work` of a commit, or of the working tree.
 program() { # COMMIT
-  local tree=$root name=tree
+  local tree=$root name=tree target=$build/of-tree
   if [ -n "$1" ]; then
     name=$(git -C "$root" rev-parse --short=12 "$1^{commit}")
-    tree=$build/$name.src
+    # Apart from those of the working tree, whose files are older than what was built of a commit.
+    tree=$build/$name.src target=$build/of-commits
     if [ -x "$build/work.$name" ]; then echo "$build/work.$name"; return; fi
     rm -rf "$tree"; git -C "$root" worktree prune
     git -C "$root" worktree add --quiet --detach "$tree" "$name" >&2
@@ -26,8 +27,8 @@ program() { # COMMIT
       printf '\n[[bin]]\nname = "work"\npath = "bin/work.rs"\n' >> "$tree/benches/Cargo.toml"
     }
   fi
-  (cd "$tree" && cargo build --quiet --release -p condenser-benches --bin work --target-dir "$build/target") >&2
-  cp "$build/target/release/work" "$build/work.$name"
+  (cd "$tree" && cargo build --quiet --release -p condenser-benches --bin work --target-dir "$target") >&2
+  cp "$target/release/work" "$build/work.$name"
   [ -z "$1" ] || git -C "$root" worktree remove --force "$tree" >&2
   echo "$build/work.$name"
 }
