@@ -12,8 +12,8 @@ const FAR: usize = 48;
 const NEAR_BYTES: usize = 64;
 /// Of bytes that are not ASCII one place in two to the power of so many is looked up.
 const SPARSE: u32 = 3;
-/// Of all keys one in two to the power of so many is known and looked up, by bits that tell no slots apart.
-const SAMPLED: u32 = 1;
+/// Of the places of what was written one in so many is known.
+const STEP: usize = 2;
 /// Places that are tried for each one that is looked up, on either side of the last stretch.
 const MOST_TRIED: usize = 4;
 /// What a piece and a delta cost, in bytes of the rest.
@@ -304,9 +304,8 @@ impl Iterator for Keys<'_> {
             let sixteen = self.bytes.get(at..)?.first_chunk::<KEY>()?;
             let [first, second] = [0, 8].map(|from| u64::from_le_bytes(std::array::from_fn(|at| sixteen[from + at])));
             let mixed = first.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            let key = (mixed ^ second.rotate_left(29)).wrapping_mul(0xD1B5_4A32_D192_ED03);
-            let n_zeros = if self.wide >> bit & 1 == 0 { SAMPLED } else { SPARSE };
-            if (key as u32).leading_zeros() >= n_zeros {
+            if self.wide >> bit & 1 == 0 || mixed.leading_zeros() >= SPARSE {
+                let key = (mixed ^ second.rotate_left(29)).wrapping_mul(0xD1B5_4A32_D192_ED03);
                 return Some((at, (key >> u32::BITS) as u32));
             }
         }
@@ -326,7 +325,7 @@ struct Places {
 
 impl Places {
     fn of(text: &[u8]) -> Self {
-        let keys: Vec<(u32, u32)> = Keys::of(text).map(|(at, key)| (at as u32, key)).collect();
+        let keys: Vec<(u32, u32)> = Keys::of(text).step_by(STEP).map(|(at, key)| (at as u32, key)).collect();
         let n_slots = keys.len().next_power_of_two();
         let mut places =
             Self { may_stand: vec![0; n_slots.div_ceil(8)], begins: vec![0; n_slots + 1], all: vec![0; keys.len()] };
