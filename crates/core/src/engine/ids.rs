@@ -7,9 +7,6 @@ use foldhash::fast::FixedState;
 
 use crate::model::{Conversation, marker, summary_id};
 
-/// Bytes of most names.
-const MAX_NAME: usize = 8;
-
 /// Finds names; built only for conversations in which something is replaced.
 #[derive(Debug)]
 pub(super) struct Names<'a> {
@@ -43,9 +40,7 @@ impl<'a> Names<'a> {
         match self.conversation.messages[index].id.as_deref() {
             Some(id) if !id.is_empty() && self.has_own(id).is_some() => id.to_owned(),
             _ => {
-                let mut name = String::with_capacity(MAX_NAME);
-                name.push('m');
-                push_number(index, &mut name);
+                let mut name = format!("m{index}");
                 while self.seen.contains_key(name.as_str()) {
                     name.push('_');
                 }
@@ -85,14 +80,6 @@ impl<'a> Names<'a> {
         }
         key
     }
-}
-
-/// Appends the digits of a number.
-fn push_number(number: usize, out: &mut String) {
-    if number >= 10 {
-        push_number(number / 10, out);
-    }
-    out.push(char::from(b'0' + (number % 10) as u8));
 }
 
 #[cfg(test)]

@@ -13,34 +13,11 @@ pub(super) fn fold_bytes(bytes: &[u8]) -> u64 {
     finish(key, fold(tail(rest)), bytes.len())
 }
 
-/// The same for a text of which all white space is blanks, and with `is_even` none of them beside another; found out on the way.
-fn fold_evenly(bytes: &[u8], is_even: bool) -> Option<u64> {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let (mut key, mut odd, mut before) = (START, 0, 0);
-    let mut take = |word: u64| {
-        // Control characters, and what may begin white space beyond ASCII.
-        odd |= zeros(word & (ONES * 0xe0)) | zeros((word | (ONES * 0x20)) ^ (ONES * 0xe2));
-        if is_even {
-            let blanks = zeros(word ^ (ONES * 0x20));
-            odd |= blanks & (blanks << 8 | before >> 56);
-            before = blanks;
-        }
-    };
-    for word in words {
-        let word = u64::from_le_bytes(*word);
-        take(word);
-        key = mix(key, fold(word));
-    }
-    let last = tail(rest);
-    // Behind the end stands what is no white space.
-    take(last | ((ONES * u64::from(b'a')) << (8 * rest.len() as u32)));
-    (odd == 0).then(|| finish(key, fold(last), bytes.len()))
-}
-
 /// True for a text of which all white space is single blanks, if it says so: of a text with signs it may say no.
 pub(super) fn is_even(bytes: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks::<8>();
     let (mut odd, mut before) = (0, 0);
+    // Behind the end stands what is no white space.
     let filled = tail(rest) | (ONES * u64::from(b'a')) << (8 * rest.len());
     for word in words.iter().map(|word| u64::from_le_bytes(*word)).chain([filled]) {
         let blanks = zeros(word ^ (ONES * 0x20));
@@ -62,13 +39,16 @@ fn zeros(word: u64) -> u64 {
 #[must_use]
 pub fn spaced_key(words: &str) -> u64 {
     let words = words.trim();
-    fold_evenly(words.as_bytes(), true).unwrap_or_else(|| key_of_words(words))
+    if is_even(words.as_bytes()) { fold_key(words) } else { key_of_words(words) }
 }
 
 /// [`fold_key`] of a fact, in which any white space is one blank: "22 Prozent" is the same with a blank that does not break.
 pub(super) fn fact_key(bytes: &[u8]) -> u64 {
-    let by_words = || key_of_words(std::str::from_utf8(bytes).unwrap_or_default());
-    fold_evenly(bytes, false).unwrap_or_else(by_words)
+    let is_plain = |byte: &u8| !matches!(byte, b'\n' | b'\r' | b'\t' | 0xc2 | 0xe2);
+    if bytes.iter().all(is_plain) {
+        return fold_bytes(bytes);
+    }
+    key_of_words(std::str::from_utf8(bytes).unwrap_or_default())
 }
 
 fn key_of_words(text: &str) -> u64 {

@@ -83,10 +83,12 @@ fn is_plain(view: &TextView<'_>) -> bool {
     let [line] = view.lines else { return false };
     let text = view.covered().as_bytes();
     let is_short = text.len() <= Signs::MAX_LOOK && (view.counts.longest_piece as usize) < secrets::MIN_RUN;
-    let is_words = line.kind == LineKind::Prose && !line.signs.any(Signs::OF_WORDS_NOT | Signs::DIGIT | Signs::COLON);
+    // Of a sentence the lexer does not note every sign.
+    let is_bare = view.counts.special == 0 && !line.signs.any(Signs::OF_CODE | Signs::DIGIT | Signs::TAB | Signs::GAP);
     let mut reasons = ReasonSet::default();
     is_short
-        && is_words
+        && is_bare
+        && line.kind == LineKind::Prose
         && line.span.len() == text.len()
         && text.is_ascii()
         && triggers::sweep(text, &mut reasons) == 0

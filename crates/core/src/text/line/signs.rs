@@ -52,9 +52,6 @@ impl Signs {
     /// Those of them that prose has no use for: all signs above the round brackets.
     pub(crate) const OF_STATEMENTS: u32 = Self::ROUND - 1;
 
-    /// What a line of words has no use for, apart from digits and colons: all but commas and blanks.
-    pub(crate) const OF_WORDS_NOT: u32 = Self::OF_CODE & !Self::COLON | Self::TAB | Self::GAP | Self::DATUM;
-
     /// Gathers the signs of `line`.
     pub(crate) fn of(line: &[u8]) -> Self {
         let mut all = 0;
