@@ -225,7 +225,7 @@ impl Filler<'_> {
         let spoken = |&index: &usize| {
             Some(Spoken { view: self.view.text(index)?, voice: self.voice(index), hints: self.hints(index) })
         };
-        members.iter().filter_map(spoken).collect()
+        collected(members.len(), members.iter().filter_map(spoken))
     }
 
     /// The same with the names of those who say them.
@@ -235,7 +235,7 @@ impl Filler<'_> {
             let hints = Hints { speaker, ..self.hints(index) };
             Some(Spoken { view: self.view.text(index)?, voice: self.voice(index), hints })
         };
-        members.iter().filter_map(turn).collect()
+        collected(members.len(), members.iter().filter_map(turn))
     }
 
     /// The texts of a content list by their places, with their speaker.
@@ -515,6 +515,13 @@ impl Filler<'_> {
             compaction: false,
         }
     }
+}
+
+/// At most so many texts, which are large to move.
+fn collected<'a>(most: usize, texts: impl Iterator<Item = Spoken<'a>>) -> Vec<Spoken<'a>> {
+    let mut all = Vec::with_capacity(most);
+    all.extend(texts);
+    all
 }
 
 /// What the walk shows of message `index`.

@@ -40,7 +40,7 @@ impl<'a> Names<'a> {
         match self.conversation.messages[index].id.as_deref() {
             Some(id) if !id.is_empty() && self.has_own(id).is_some() => id.to_owned(),
             _ => {
-                let mut name = format!("m{index}");
+                let mut name = numbered(index);
                 while self.seen.contains_key(name.as_str()) {
                     name.push('_');
                 }
@@ -80,6 +80,21 @@ impl<'a> Names<'a> {
         }
         key
     }
+}
+
+/// `m<index>`, without the detours of formatting: every message that gives way has one.
+fn numbered(index: usize) -> String {
+    let mut power = 1;
+    while power <= index / 10 {
+        power *= 10;
+    }
+    let mut name = String::with_capacity(8);
+    name.push('m');
+    while power > 0 {
+        name.push(char::from(b'0' + (index / power % 10) as u8));
+        power /= 10;
+    }
+    name
 }
 
 #[cfg(test)]

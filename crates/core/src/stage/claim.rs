@@ -1,7 +1,7 @@
 //! The contract between a stage and the plan: a stage looks at a profiled conversation and claims messages that
 //! no earlier stage claimed. Every message ends in exactly one claim.
 
-use crate::model::{Consult, Conversation, EngineOptions, FlowKind, Reason, Role, Thought};
+use crate::model::{Consult, Content, Conversation, EngineOptions, FlowKind, Reason, Role, Thought};
 use crate::text::{Correction, Cut, Speaker, TextView, n_chars, tokens};
 
 use super::classify::{Depth, Verdict, judge};
@@ -87,6 +87,9 @@ impl<'a> View<'a> {
     /// The only text of message `index`; `None` when it has none or several.
     #[must_use]
     pub fn text(&self, index: usize) -> Option<TextView<'a>> {
+        if let Content::Text(text) = &self.conversation.messages[index].content {
+            return self.profiles.of(index).first().map(|lexed| self.profiles.lexer.view(text, lexed));
+        }
         let mut texts = self.texts(index);
         let first = texts.next()?;
         texts.next().is_none().then_some(first)

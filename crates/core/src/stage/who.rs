@@ -54,8 +54,12 @@ pub(super) fn has_own_user(conversation: &Conversation<'_>) -> bool {
 /// True when somebody calls tools, or an agent gets what they return as words of the user.
 #[must_use]
 pub fn has_tools(conversation: &Conversation<'_>) -> bool {
-    let mut commands = Commands::default();
-    let mut writes_commands = || conversation.messages.iter().map(|message| commands.see(message)).last() == Some(true);
+    let writes_commands = || {
+        let mut commands = Commands::default();
+        let pairs = conversation.messages.array_windows().filter(|[said, answer]| is_answered(said, answer));
+        pairs.for_each(|[said, answer]| commands.count(said, answer));
+        commands.are_most()
+    };
     calls_tools(conversation) || writes_commands()
 }
 
@@ -80,16 +84,35 @@ struct Commands<'c> {
 impl<'c> Commands<'c> {
     /// Sees the next message; whether by now most answers are commands.
     fn see(&mut self, message: &'c Message<'c>) -> bool {
-        let before = self.before.replace(message);
-        if let Some(before) = before.filter(|before| before.role == Role::Assistant && message.role == Role::User) {
-            let (said, answer) =
-                (before.texts().last().unwrap_or_default(), message.texts().last().unwrap_or_default());
-            let has_prompt = answer.trim_end().ends_with('$');
-            self.n_answers += 1;
-            self.n += usize::from(ends_with_command(said) || has_prompt && said.contains("```"));
+        if let Some(before) = self.before.replace(message).filter(|before| is_answered(before, message)) {
+            self.count(before, message);
         }
+        self.are_most()
+    }
+
+    /// Counts what an assistant said, and what answers it.
+    fn count(&mut self, said: &Message<'_>, answer: &Message<'_>) {
+        let (said, answer) = (last_text(said), last_text(answer));
+        let has_prompt = answer.ends_with('$');
+        self.n_answers += 1;
+        self.n += usize::from(ends_with_command(said) || has_prompt && said.contains("```"));
+    }
+
+    fn are_most(&self) -> bool {
         self.n_answers >= MIN_COMMANDS && self.n * 3 >= self.n_answers * 2
     }
+}
+
+/// True where a user, or a shell in his place, answers an assistant.
+fn is_answered(said: &Message<'_>, answer: &Message<'_>) -> bool {
+    matches!(said.role, Role::Assistant) && matches!(answer.role, Role::User)
+}
+
+/// The last text of a message without white space at its end.
+fn last_text<'m>(message: &'m Message<'_>) -> &'m str {
+    let text = message.texts().last().unwrap_or_default();
+    // Most texts end with a letter or a stop.
+    if text.as_bytes().last().is_some_and(u8::is_ascii_graphic) { text } else { text.trim_end() }
 }
 
 /// True when tools are called by name, or answer.
@@ -105,8 +128,8 @@ pub fn first_call(conversation: &Conversation<'_>) -> Option<usize> {
     conversation.messages.iter().position(|message| !message.tool_calls.is_empty() || is_tool(message))
 }
 
+/// True for a text that ends with a fence or a tag.
 fn ends_with_command(text: &str) -> bool {
-    let text = text.trim_end();
     let is_in_name = |c: char| c.is_ascii_alphanumeric() || "_-=".contains(c);
     let is_tag = |tag: &str| tag.trim_end_matches(is_in_name).ends_with("</");
     text.ends_with("```") || text.strip_suffix('>').is_some_and(is_tag)

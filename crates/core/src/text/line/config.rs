@@ -39,12 +39,12 @@ pub(super) fn kind(line: Bare<'_>) -> Option<LineKind> {
     }
     let marked_key = key.iter().any(|byte| matches!(byte, b'_' | b'.' | b'/' | b'$'))
         || (capital && memchr::memchr(b'-', key).is_some());
-    let shows_data = value.iter().any(|byte| byte.is_ascii_digit() || b"/_=<>[]{}$@".contains(byte));
+    let shows_data = || value.iter().any(|byte| byte.is_ascii_digit() || b"/_=<>[]{}$@".contains(byte));
     match value {
         // `steps:` opens a level in YAML and a list in prose: the neighbours decide.
         [] if in_list => None,
         [] => Some(if capital { LineKind::Pair } else { LineKind::KeyValue }),
-        _ if typed && (!capital || shows_data || marked_key) => Some(LineKind::KeyValue),
+        _ if typed && (!capital || marked_key || shows_data()) => Some(LineKind::KeyValue),
         _ if marked_key && word_count(value, 9) < 9 => Some(LineKind::KeyValue),
         _ if is_sentence(value) => None,
         _ if word_count(value, 7) < 7 => Some(LineKind::Pair),
