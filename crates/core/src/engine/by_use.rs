@@ -19,18 +19,18 @@ const MANY_FILLERS: usize = 30;
 
 impl Engine {
     /// True when a stage is on and may claim messages of `conversation`.
-    pub(super) fn is_asked(&self, stage: &dyn Stage, conversation: &Conversation<'_>) -> bool {
+    pub(super) fn is_asked(&self, stage: &dyn Stage, view: &View<'_>) -> bool {
         if self.options.decides_once() {
             return !stage.needs_text() && stage.is_on(&self.options);
         }
         let may_claim = !stage.goes_by_looks() || self.options.observation_threshold > 0;
-        stage.is_on(&self.options) && (may_claim || !self.goes_by_use(conversation))
+        stage.is_on(&self.options) && (may_claim || !self.is_by_use(view))
     }
 
     /// Lets a stage claim. Where use decides, one that goes by looks gets those messages alone that are large enough to lose
     /// their protection.
     pub(super) fn ask(&self, stage: &dyn Stage, view: &View<'_>, plan: &mut Plan, consult: &mut Consult<'_>) {
-        let is_limited = stage.goes_by_looks() && self.goes_by_use(view.conversation);
+        let is_limited = stage.goes_by_looks() && self.is_by_use(view);
         let aside = plan.free().filter(|&index| is_limited && !view.is_large(index)).collect::<Vec<_>>();
         for &index in &aside {
             plan.keep(index, Reason::InUse);
@@ -46,6 +46,14 @@ impl Engine {
             None => false,
             Some(LookAhead::Strict) => first_with_tools(conversation).is_some(),
             Some(LookAhead::Turns | LookAhead::Off) => has_tools(conversation),
+        }
+    }
+
+    /// The same where it may be known by now.
+    pub(super) fn is_by_use(&self, view: &View<'_>) -> bool {
+        match self.options.looks_ahead() {
+            Some(LookAhead::Turns | LookAhead::Off) => view.profiles.has_tools(view.conversation),
+            _ => self.goes_by_use(view.conversation),
         }
     }
 
@@ -83,7 +91,7 @@ impl Engine {
         level: Level,
         explains: bool,
     ) -> Vec<UsedText> {
-        if !self.goes_by_use(conversation) {
+        if !self.is_by_use(&self.view(conversation, &scratch.profiles)) {
             return self.walk_prompts(conversation, scratch, plan, explains);
         }
         let recent = self.recent(conversation, &scratch.profiles);
@@ -92,7 +100,7 @@ impl Engine {
         }
         let view = self.view(conversation, &scratch.profiles);
         let views = self.walk_at(&view, &mut scratch.walker, plan, (level, &recent), explains);
-        if self.reads_texts(conversation, plan) {
+        if self.reads_texts(&view, plan) {
             scratch.profiles.lex(conversation);
         }
         scratch.ended(NAME);
@@ -275,31 +283,32 @@ impl Engine {
 
     /// True when somebody looks into the texts of a conversation that went the walk: a stage that was asked for, a budget, or
     /// the figures.
-    fn reads_texts(&self, conversation: &Conversation<'_>, plan: &Plan) -> bool {
+    fn reads_texts(&self, view: &View<'_>, plan: &Plan) -> bool {
         let is_read = |claim: &Claim| match claim {
             Claim::Keep(reason) => *reason == Reason::AlreadyCompressed,
             Claim::Group(group) => plan.groups[*group].kind != GroupKind::Used,
             _ => true,
         };
-        self.measures_texts(conversation) || self.gives_way() || plan.claims().any(is_read)
+        self.measures_texts(view) || self.gives_way() || plan.claims().any(is_read)
     }
 
     /// True when the texts of a conversation are measured: where looks decide, or when all figures are asked for.
-    pub(super) fn measures_texts(&self, conversation: &Conversation<'_>) -> bool {
-        self.options.all_figures || !self.goes_by_use(conversation)
+    pub(super) fn measures_texts(&self, view: &View<'_>) -> bool {
+        self.options.all_figures || !self.is_by_use(view)
     }
 
     /// What of all that the assistant used still stands where it was; `None` when nobody asks. What a model says in a mark
     /// shows nothing: there the texts of the walk are read.
     pub(super) fn grounding(
         &self,
-        conversation: &Conversation<'_>,
+        view: &View<'_>,
         walker: &mut Walker,
         plan: &Plan,
         used: &[UsedText],
         assembled: &Assembled,
     ) -> Option<Grounding> {
-        let is_asked = self.goes_by_use(conversation) || self.options.all_figures;
+        let (conversation, is_by_use) = (view.conversation, self.is_by_use(view));
+        let is_asked = is_by_use || self.options.all_figures;
         if !is_asked || settled(conversation) > 0 || self.options.guesses() && !self.options.all_figures {
             return None;
         }
@@ -309,7 +318,7 @@ impl Engine {
             _ => false,
         };
         let is_written = !self.options.guesses() && assembled.filled.len() == plan.groups.len() && !self.gives_way();
-        if self.goes_by_use(conversation) && is_written && plan.claims().all(is_walked) {
+        if is_by_use && is_written && plan.claims().all(is_walked) {
             return Some(walker.grounding());
         }
         let mut written: Vec<Vec<&str>> = vec![Vec::new(); conversation.messages.len()];

@@ -227,7 +227,10 @@ impl Engine {
         };
         let (answers, mut asks) = (Answers::default(), Vec::new());
         let mut consult = Consult::new(&answers, &mut asks);
-        for stage in self.stages.iter().filter(|stage| self.is_asked(&***stage, conversation)) {
+        for stage in &self.stages {
+            if !self.is_asked(&**stage, &self.explaining_view(conversation, scratch)) {
+                continue;
+            }
             if !self.has_work(&**stage, conversation, scratch, &plan) {
                 continue;
             }

@@ -278,12 +278,12 @@ impl Engine {
             }
         }
         laps::ended(laps, "assemble");
-        let mut metrics = if self.measures_texts(conversation) {
+        let mut metrics = if self.measures_texts(&view) {
             scratch.meter.measure(&view, &assembled, total, &mut scratch.lexer)
         } else {
             metrics::sizes(&view, &assembled, total)
         };
-        if let Some(uses) = self.grounding(conversation, &mut scratch.walker, &plan, &used, &assembled) {
+        if let Some(uses) = self.grounding(&view, &mut scratch.walker, &plan, &used, &assembled) {
             metrics.set_uses(uses);
         }
         laps::ended(laps, "metrics");
@@ -307,7 +307,7 @@ impl Engine {
         let is_asked = self.options.classifier == ClassifierSource::Model;
         if is_asked
             || self.options.token_budget.is_some()
-            || self.goes_by_use(conversation)
+            || self.is_by_use(&self.view(conversation, &scratch.profiles))
             || !may_merge_referring(&self.view(conversation, &scratch.profiles), plan)
         {
             return None;
@@ -338,8 +338,9 @@ impl Engine {
             scratch.profiles.lex(conversation);
             scratch.ended("lex");
         }
-        for stage in stages.into_iter().filter(|stage| self.is_asked(&***stage, conversation)) {
-            if !self.has_work(&**stage, conversation, scratch, &plan) {
+        for stage in stages {
+            let is_asked = self.is_asked(&**stage, &self.view(conversation, &scratch.profiles));
+            if !is_asked || !self.has_work(&**stage, conversation, scratch, &plan) {
                 continue;
             }
             if stage.needs_text() {
@@ -355,12 +356,15 @@ impl Engine {
 
     /// Lexes what the stages read: all texts where one reads what others claimed, else those that may still be claimed.
     fn lex(&self, conversation: &Conversation<'_>, scratch: &mut Scratch, plan: &Plan) {
+        if scratch.profiles.is_lexed() {
+            return;
+        }
         let options = &self.options;
-        let is_read = |stage: &dyn Stage| stage.reads_claimed() && self.is_asked(stage, conversation);
+        let view = self.view(conversation, &scratch.profiles);
+        let is_read = |stage: &dyn Stage| stage.reads_claimed() && self.is_asked(stage, &view);
         if options.hide_by == HideBy::Look || self.stages.iter().any(|stage| is_read(&**stage)) {
             return scratch.profiles.lex(conversation);
         }
-        let view = self.view(conversation, &scratch.profiles);
         let takes_short = self.stages.iter().any(|stage| stage.takes_short(&view));
         let may_be_claimed = |index: usize| plan.claim_of(index).is_none_or(|claim| takes_short && claim.is_soft());
         scratch.profiles.lex_some(conversation, may_be_claimed);

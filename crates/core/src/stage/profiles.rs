@@ -4,6 +4,7 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use super::who::has_tools;
 use crate::model::Conversation;
 use crate::text::{Lexed, Lexer, n_chars};
 
@@ -35,6 +36,8 @@ pub struct Profiles {
     decided: Vec<OnceCell<Decided>>,
     /// `bounds[i]..bounds[i + 1]` are the texts of message `i`; empty before `lex`.
     bounds: Vec<usize>,
+    /// Found out the first time that somebody asks.
+    has_tools: OnceCell<bool>,
     /// Of the texts of each message.
     pub(super) chars: Vec<usize>,
     /// Of the arguments of its calls.
@@ -45,12 +48,24 @@ impl Profiles {
     /// Counts the characters of a new conversation, reusing the memory of the last one.
     pub fn measure(&mut self, conversation: &Conversation<'_>) {
         self.forget_texts();
+        self.has_tools.take();
         self.chars.clear();
         self.argument_chars.clear();
         for message in &conversation.messages {
             self.chars.push(message.texts().map(n_chars).sum());
             self.argument_chars.push(message.tool_calls.iter().map(|call| n_chars(&call.arguments)).sum());
         }
+    }
+
+    /// [`has_tools`] of the conversation that was measured last.
+    pub fn has_tools(&self, conversation: &Conversation<'_>) -> bool {
+        *self.has_tools.get_or_init(|| has_tools(conversation))
+    }
+
+    /// True when texts of the conversation that was measured last are lexed.
+    #[must_use]
+    pub fn is_lexed(&self) -> bool {
+        self.lexed != Lexing::Nothing
     }
 
     /// Lexes every text of the conversation that was measured last, once.

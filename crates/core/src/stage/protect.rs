@@ -1,7 +1,7 @@
 //! Rules 1 to 6: what is never looked at further, because of who says it, when, or how little.
 
 use super::group::has_like_neighbour;
-use super::who::{has_own_user, has_tools, is_agreed_to, is_own_words, may_be_own_words, task_of};
+use super::who::{has_own_user, is_agreed_to, is_own_words, may_be_own_words, task_of};
 use super::{Plan, Stage, View};
 use crate::model::{AssistantText, Content, Reason, Role, marker};
 
@@ -62,7 +62,7 @@ impl Stage for KeepAnswers {
         let messages = &view.conversation.messages;
         let keeps_all = match view.options.assistant {
             AssistantText::Keep => true,
-            AssistantText::Auto => view.options.decides_once() || has_tools(view.conversation),
+            AssistantText::Auto => view.options.decides_once() || view.profiles.has_tools(view.conversation),
             AssistantText::Old => false,
         };
         for index in plan.free().collect::<Vec<_>>() {

@@ -1,7 +1,7 @@
 //! Rule 16 for meetings and chats: neighbouring turns of several speakers are told together. Knows who speaks and how much;
 //! refuses to know which of their sentences stay.
 
-use super::who::{has_own_user, has_tools};
+use super::who::has_own_user;
 use super::{GroupKind, Plan, View, talk};
 use crate::model::{HideBy, Message};
 
@@ -17,7 +17,7 @@ pub(super) fn are_in(view: &View<'_>) -> bool {
     view.options.hide_by == HideBy::Use
         && view.conversation.messages.array_windows().any(follow)
         && !has_own_user(view.conversation)
-        && !has_tools(view.conversation)
+        && !view.profiles.has_tools(view.conversation)
 }
 
 /// Claims runs of turns of several speakers.
