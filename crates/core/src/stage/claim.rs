@@ -81,14 +81,15 @@ impl<'a> View<'a> {
     /// The texts of message `index` with their findings: one for a string, one per text part of a list.
     pub fn texts(&self, index: usize) -> impl Iterator<Item = TextView<'a>> {
         let message = &self.conversation.messages[index];
-        let lexer = &self.profiles.lexer;
-        message.texts().zip(self.profiles.of(index)).map(move |(text, lexed)| lexer.view(text, lexed))
+        let (lexer, lexed) = self.profiles.of(self.conversation, index);
+        message.texts().zip(lexed).map(move |(text, lexed)| lexer.view(text, lexed))
     }
     /// The only text of message `index`; `None` when it has none or several.
     #[must_use]
     pub fn text(&self, index: usize) -> Option<TextView<'a>> {
         if let Content::Text(text) = &self.conversation.messages[index].content {
-            return self.profiles.of(index).first().map(|lexed| self.profiles.lexer.view(text, lexed));
+            let (lexer, lexed) = self.profiles.of(self.conversation, index);
+            return lexed.first().map(|lexed| lexer.view(text, lexed));
         }
         let mut texts = self.texts(index);
         let first = texts.next()?;

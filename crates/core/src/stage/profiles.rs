@@ -1,7 +1,7 @@
 //! What the lexer found in the texts of a conversation: of all of them, or of those that somebody reads. Knows texts and how
 //! many characters they have; refuses to know what becomes of a message.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 
 use super::who::has_tools;
@@ -26,12 +26,31 @@ enum Lexing {
     All,
 }
 
+/// Texts with what was found in them.
+#[derive(Debug, Default)]
+struct Texts {
+    lexer: Lexer,
+    lexed: Vec<Lexed>,
+}
+
+impl Texts {
+    fn clear(&mut self) {
+        self.lexer.clear();
+        self.lexed.clear();
+    }
+}
+
 /// The lexed texts of a conversation.
 #[derive(Debug, Default)]
 pub struct Profiles {
-    pub(super) lexer: Lexer,
     lexed: Lexing,
-    texts: Vec<Lexed>,
+    texts: Texts,
+    /// Of each message whether somebody reads it.
+    is_read: Vec<bool>,
+    /// Of the others the facts, which nobody needs where nothing is replaced; found the first time that somebody asks.
+    kept: OnceCell<Texts>,
+    /// Their memory while they are not there.
+    spare: RefCell<Texts>,
     /// Of each text.
     decided: Vec<OnceCell<Decided>>,
     /// `bounds[i]..bounds[i + 1]` are the texts of message `i`; empty before `lex`.
@@ -87,27 +106,43 @@ impl Profiles {
     fn lex_by(&mut self, conversation: &Conversation<'_>, reads: impl Fn(usize) -> bool) {
         self.forget_texts();
         self.bounds.push(0);
+        let Texts { lexer, lexed } = &mut self.texts;
         for (index, message) in conversation.messages.iter().enumerate() {
             let is_read = reads(index);
-            for text in message.texts() {
-                let lexed = if is_read { self.lexer.lex(text) } else { self.lexer.lex_kept(text) };
-                self.texts.push(lexed);
-            }
-            self.bounds.push(self.texts.len());
+            lexed.extend(message.texts().map(|text| if is_read { lexer.lex(text) } else { Lexed::default() }));
+            self.is_read.push(is_read);
+            self.bounds.push(lexed.len());
         }
-        self.decided.resize_with(self.texts.len(), OnceCell::new);
+        self.decided.resize_with(lexed.len(), OnceCell::new);
+    }
+
+    fn lex_kept(&self, conversation: &Conversation<'_>) -> Texts {
+        let mut texts = self.spare.take();
+        for (message, &is_read) in conversation.messages.iter().zip(&self.is_read) {
+            let lexer = &mut texts.lexer;
+            let lexed = message.texts().map(|text| if is_read { Lexed::default() } else { lexer.lex_kept(text) });
+            texts.lexed.extend(lexed);
+        }
+        texts
     }
 
     fn forget_texts(&mut self) {
         self.lexed = Lexing::Nothing;
-        self.lexer.clear();
         self.texts.clear();
+        self.is_read.clear();
+        if let Some(mut kept) = self.kept.take() {
+            kept.clear();
+            self.spare.replace(kept);
+        }
         self.decided.clear();
         self.bounds.clear();
     }
 
-    pub(super) fn of(&self, index: usize) -> &[Lexed] {
-        self.texts.get(self.range(index)).unwrap_or_default()
+    /// The texts of message `index`, and the lexer that knows them.
+    pub(super) fn of(&self, conversation: &Conversation<'_>, index: usize) -> (&Lexer, &[Lexed]) {
+        let is_kept = self.is_read.get(index) == Some(&false);
+        let texts = if is_kept { self.kept.get_or_init(|| self.lex_kept(conversation)) } else { &self.texts };
+        (&texts.lexer, texts.lexed.get(self.range(index)).unwrap_or_default())
     }
 
     pub(super) fn decided_of(&self, index: usize) -> &[OnceCell<Decided>] {

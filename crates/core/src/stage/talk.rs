@@ -17,10 +17,14 @@ pub(super) fn text<'a>(view: &View<'a>, plan: &Plan, index: usize) -> Option<Tex
     if !is_plain || index >= view.recency_start || view.is_large(index) {
         return None;
     }
+    let claim = plan.claim_of(index);
+    if claim.is_some_and(|claim| !claim.is_soft()) {
+        return None;
+    }
     let text = view.text(index)?;
-    let may_join = match plan.claim_of(index) {
+    let may_join = match claim {
         None => !plan.verdicts[index].is_output && text.fences.is_empty(),
-        Some(claim) => claim.is_soft() && is_short_talk(view, index, &text),
+        Some(_) => is_short_talk(view, index, &text),
     };
     may_join.then_some(text)
 }
