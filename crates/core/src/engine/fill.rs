@@ -150,10 +150,14 @@ impl Filler<'_> {
                     units.push(self.unit(vec![index], filled.map_or(State::Kept(reason), State::Replaced)));
                 }
             }
-            Err(reason) => {
-                units.extend(group.members.iter().map(|&index| Unit::kept(index, reason, self.n_tokens[index])));
-            }
+            Err(_) => units.extend(self.units_kept(group)),
         }
+    }
+
+    /// The members of a group of which the text saves too little.
+    pub(super) fn units_kept(&self, group: &Group) -> Vec<Unit> {
+        let kept = |&index: &usize| Unit::kept(index, reverted(group), self.n_tokens[index]);
+        group.members.iter().map(kept).collect()
     }
 
     /// True for a group whose members are told one by one where they are not told together. Turns of talk stay as they are then,

@@ -7,7 +7,9 @@ use super::fill::{ChosenOf, Filler, saves};
 use super::unit::Unit;
 use crate::model::{CompressionDepth, HideBy, ProvenancePlace};
 use crate::stage::{Claim, Group, GroupKind, Plan};
-use crate::summary::{Keys, Spoken, Style, choose, most_chars, most_talk_chars, total_budget};
+use crate::summary::{
+    Keys, Spoken, Style, choose, least_chars, least_talk_chars, most_chars, most_talk_chars, total_budget,
+};
 
 /// What groups come to by themselves, by their numbers; `None` where all messages of a group give way whatever is written.
 pub(super) type Alone = BTreeMap<usize, Option<Vec<Unit>>>;
@@ -21,8 +23,11 @@ impl Filler<'_> {
         let prose: Vec<usize> =
             order.iter().copied().filter(|&group| may_choose && self.is_prose(plan, group)).collect();
         for group in prose {
-            let units =
-                if self.surely_pays(plan, group, style) { None } else { Some(self.units_alone(plan, group, style)) };
+            let units = match self.gives_way(plan, group, style) {
+                Some(true) => None,
+                Some(false) => Some(self.units_kept(&plan.groups[group])),
+                None => Some(self.units_alone(plan, group, style)),
+            };
             alone.insert(group, units);
         }
         alone
@@ -35,17 +40,25 @@ impl Filler<'_> {
         units
     }
 
-    /// True where even the longest text that may stand for a group saves enough: then it need not be written to know that.
-    fn surely_pays(&self, plan: &Plan, group: usize, style: Style) -> bool {
+    /// Whether a group gives way where its text need not be written to know that: even the longest that may stand for it saves
+    /// enough, or not even the shortest does.
+    fn gives_way(&self, plan: &Plan, group: usize, style: Style) -> Option<bool> {
         let Group { members, kind } = &plan.groups[group];
-        let is_bare = self.options().provenance != ProvenancePlace::Metadata && self.count.is_by_chars();
-        let most = match kind {
-            GroupKind::Summary => most_chars(&self.spoken(members), style),
-            GroupKind::Talk => most_talk_chars(&self.turns(members), style),
-            _ => None,
+        let texts = match kind {
+            GroupKind::Summary => self.spoken(members),
+            GroupKind::Talk => self.turns(members),
+            _ => return None,
         };
+        let is_talk = *kind == GroupKind::Talk;
         let n_chars = members.iter().map(|&index| self.view.chars(index)).sum();
-        is_bare && most.is_some_and(|most| saves(most, n_chars, self.min_saving))
+        let pays = |length: usize| saves(length, n_chars, self.min_saving);
+        let is_bare = self.options().provenance != ProvenancePlace::Metadata && self.count.is_by_chars();
+        let most = if is_talk { most_talk_chars(&texts, style) } else { most_chars(&texts, style) };
+        if is_bare && most.is_some_and(pays) {
+            return Some(true);
+        }
+        let least = if is_talk { least_talk_chars(&texts) } else { least_chars(&texts) };
+        (!pays(least)).then_some(false)
     }
 
     /// A group told by the sentences that were chosen, if the same messages give way as `alone`.

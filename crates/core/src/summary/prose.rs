@@ -11,7 +11,7 @@ use super::score::{FILLER, Scorer, Scores, Weight};
 use super::spoken::{Hints, Keys, Spoken, Voice};
 use super::tokens::without_tokens;
 use crate::model::CompressionDepth;
-use crate::text::{Fact, Span, TextView, plain};
+use crate::text::{Fact, Span, TextView, Unit, plain};
 
 /// The best unit may exceed the budget by this much, as long as something is saved: better one sentence too
 /// long than the second best.
@@ -28,6 +28,10 @@ const MIN_RUN: usize = 240;
 const MAX_UNCHOSEN: usize = 80;
 /// Brackets, counts, and what stands between and behind sentences take fewer characters.
 pub(super) const MAX_AROUND: usize = 100;
+/// And they take no fewer: `[summary: ]`.
+pub(super) const MIN_AROUND: usize = 11;
+/// A sentence is cut to no fewer characters.
+const MIN_CUT: usize = 20;
 /// Facts in the summary that consists of nothing else.
 const MAX_STUB_ENTITIES: usize = 10;
 
@@ -81,6 +85,18 @@ pub fn most_chars(texts: &[Spoken<'_>], style: Style) -> Option<usize> {
         is_plain.then_some(if n_chars < MAX_UNCUT { n_chars + MAX_AROUND } else { most })
     };
     texts.iter().map(of_text).sum()
+}
+
+/// At least so many characters has what [`summarize`] makes of `texts`: each shows a sentence, or as much of one as is never cut.
+#[must_use]
+pub fn least_chars(texts: &[Spoken<'_>]) -> usize {
+    let of_text = |spoken: &Spoken<'_>| {
+        let (view, is_by_others) = (&spoken.view, spoken.hints.is_by_others() || !spoken.view.fences.is_empty());
+        let n_letters =
+            |unit: &Unit| unit.span.of(view.text).chars().filter(|c| c.is_alphabetic()).take(MIN_CUT).count();
+        if is_by_others { 0 } else { view.units.iter().map(n_letters).min().unwrap_or_default() }
+    };
+    texts.iter().map(of_text).sum::<usize>() + MIN_AROUND
 }
 
 /// The most telling facts alone; where there are none, the beginning of the best sentence of each text.

@@ -4,7 +4,7 @@
 use super::budget::{Style, talk_budget};
 use super::draft::{Draft, Proposal, Wrap};
 use super::packing::{GAP, LABEL_END, Packing};
-use super::prose::{MAX_AROUND, write};
+use super::prose::{MAX_AROUND, MIN_AROUND, write};
 use super::selection::{Chosen, best, choose};
 use super::spoken::{Keys, Spoken, Voice};
 use crate::model::marker;
@@ -61,6 +61,12 @@ pub fn most_talk_chars(texts: &[Spoken<'_>], style: Style) -> Option<usize> {
     let budget = talk_budget(texts, style);
     let is_told = budget as f64 <= n_chars as f64 * MAX_SHARE && !texts.iter().any(asks);
     is_told.then_some(budget + MAX_AROUND)
+}
+
+/// At least so many characters has what [`talk`] makes of turns: what says how many there were, and behind a name a sentence.
+#[must_use]
+pub fn least_talk_chars(texts: &[Spoken<'_>]) -> usize {
+    MIN_AROUND + marker::talk_suffix(texts.len()).len() + LABEL_END.len()
 }
 
 /// A text that tells several turns.
