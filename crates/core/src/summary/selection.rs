@@ -175,12 +175,12 @@ impl<'t, 'a> Choice<'t, 'a> {
         if !std::mem::replace(&mut self.taken[number], true) {
             self.left = self.left.saturating_sub(view.units[unit].n_chars as usize + n_beside);
             self.visible.insert(self.keys[number]);
-            self.visible.extend(facts_in(view, numbered(view, unit)).iter().map(|fact| fact.key));
+            self.visible.extend(facts_of(view, &(unit..unit + 1)).iter().map(|fact| fact.key));
         }
     }
 
-    /// What units tell that is visible nowhere.
-    fn gain(&self, text: usize, units: &Range<usize>) -> u64 {
+    /// What units tell that is visible nowhere, of which `n_fresh` are facts.
+    fn gain(&self, text: usize, units: &Range<usize>, n_fresh: u64) -> u64 {
         let view = &self.texts[text].view;
         let weight = |fact: &Fact| if self.visible.contains(&fact.key) { Weight::None } else { Weight::Full };
         let points = self.scorer(text).score(units.start, weight);
@@ -189,15 +189,14 @@ impl<'t, 'a> Choice<'t, 'a> {
             cues.any(|cue| matches!(cue.kind, CueKind::Negation | CueKind::Obligation))
         };
         let n_said = units.clone().filter(says).count() as u64;
-        u64::try_from(points).unwrap_or_default() + self.n_fresh(text, units) * NEW_FACT + n_said * NEW_STATEMENT
+        u64::try_from(points).unwrap_or_default() + n_fresh * NEW_FACT + n_said * NEW_STATEMENT
     }
 
     /// How many facts of units are visible nowhere.
     fn n_fresh(&self, text: usize, units: &Range<usize>) -> u64 {
         let view = &self.texts[text].view;
-        let span = Span { start: numbered(view, units.start).start, end: view.units[units.end - 1].span.end };
         let tells = |fact: &&Fact| fact.kind.is_precise() || fact.kind == FactKind::Name;
-        let facts = facts_in(view, span);
+        let facts = facts_of(view, units);
         let is_fresh = |fact: &&Fact| tells(fact) && !self.visible.contains(&fact.key);
         if facts.len() > FEW_FACTS {
             let mut fresh: Vec<u64> = facts.iter().filter(is_fresh).map(|fact| fact.key).collect();
@@ -210,10 +209,10 @@ impl<'t, 'a> Choice<'t, 'a> {
         facts.iter().enumerate().filter(|(_, fact)| is_fresh(fact)).filter(is_first).count() as u64
     }
 
-    /// True for a word or two of a turn.
-    fn is_scrap(&self, text: usize, units: &Range<usize>) -> bool {
+    /// True for a word or two of a turn, of which `n_fresh` are facts.
+    fn is_scrap(&self, text: usize, units: &Range<usize>, n_fresh: u64) -> bool {
         let Spoken { view, hints, .. } = &self.texts[text];
-        hints.speaker.is_some() && view.units[units.start].n_chars < MAX_SCRAP && self.n_fresh(text, units) == 0
+        hints.speaker.is_some() && view.units[units.start].n_chars < MAX_SCRAP && n_fresh == 0
     }
 
     /// What is shown with these units of another turn.
@@ -242,10 +241,20 @@ impl<'t, 'a> Choice<'t, 'a> {
     }
 }
 
+/// The facts of units, with the number that stands before an item.
+fn facts_of<'a>(view: &TextView<'a>, units: &Range<usize>) -> &'a [Fact] {
+    let own = &view.units[units.clone()];
+    let start = numbered(view, units.start).start;
+    if start == own[0].span.start {
+        return view.facts_of_all(own);
+    }
+    facts_in(view, Span { start, end: own[own.len() - 1].span.end })
+}
+
 /// The unit with what it announces, and the sentences that a quotation in it goes on in.
 fn extent(view: &TextView<'_>, unit: usize) -> Range<usize> {
     let Range { start, mut end } = whole(view, unit);
-    let last = facts_in(view, view.units[unit].span).iter().map(|fact| fact.span.end).max().unwrap_or_default();
+    let last = view.facts_of(&view.units[unit]).iter().map(|fact| fact.span.end).max().unwrap_or_default();
     while end < view.units.len() && end - start < MAX_QUOTED && view.units[end].span.start < last {
         end += 1;
     }
@@ -263,13 +272,16 @@ impl Candidates for Choice<'_, '_> {
         if self.is_taken(text, first) || self.visible.contains(&self.keys[number]) {
             return 0;
         }
-        let partner = self.partner(text, units);
-        if self.is_scrap(text, units) && partner.as_ref().is_none_or(|(other, unit)| self.is_scrap(*other, unit)) {
+        let n_fresh = self.n_fresh(text, units);
+        let partner = self.partner(text, units).map(|(other, unit)| (other, self.n_fresh(other, &unit), unit));
+        if self.is_scrap(text, units, n_fresh)
+            && partner.as_ref().is_none_or(|(other, n_fresh, unit)| self.is_scrap(*other, unit, *n_fresh))
+        {
             return 0;
         }
-        let (mut gain, mut cost) = (self.gain(text, units), self.cost(text, units));
-        if let Some((other, unit)) = partner {
-            gain += self.gain(other, &unit);
+        let (mut gain, mut cost) = (self.gain(text, units, n_fresh), self.cost(text, units));
+        if let Some((other, n_fresh, unit)) = partner {
+            gain += self.gain(other, &unit, n_fresh);
             cost += self.cost(other, &unit);
         }
         gain * PARTS / (cost + BESIDE) as u64

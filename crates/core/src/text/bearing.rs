@@ -8,7 +8,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use super::bears::{Bearing, Pointer};
 use super::classes::decode;
 use super::lexed::Span;
-use super::scan::{self, Piece};
+use super::scan::{self, Piece, Seen};
 use super::words::bearing::{
     ALL, BOTH, CHOICE, CHOOSES, DEADLINE, DUTY, EMPTY, FIRST, FORMER, FUTURE, GOOD, HERE, JUDGED, LISTS, MANY, MOST,
     NTH_HIGH, NTH_LOW, NUMBER, OF, ONE, OR, PERIOD, SECOND, SETTLED, SUCH, TELLS, THAT, THING, THINKS, THIRD, TIME,
@@ -58,8 +58,12 @@ pub(super) struct Bearings {
 
 impl Bearings {
     /// What the sentence at `span` does, which these pieces lie in or overlap.
-    pub(super) fn of(&mut self, text: &str, span: Span, pieces: &[Piece]) -> Bearing {
-        let is_wide = pieces.iter().any(|piece| piece.has(scan::WIDE));
+    pub(super) fn of(&mut self, text: &str, span: Span, (pieces, all): (&[Piece], Seen)) -> Bearing {
+        let is_wide = all.mask & scan::WIDE != 0;
+        let may_rate = all.bears & ONE != 0 && all.bears & OF != 0;
+        if !all.has_others && all.bears & BEARING == 0 && !is_wide && !may_rate {
+            return Bearing { offers: all.bears & OFFERS != 0, ..Bearing::default() };
+        }
         self.words.clear();
         let mut seen = 0;
         for piece in pieces {
@@ -230,12 +234,13 @@ mod tests {
     use super::Bearings;
     use crate::text::bears::{Bearing, Pointer};
     use crate::text::lexed::{CharCounts, Span};
-    use crate::text::scan::scan;
+    use crate::text::scan::{Seen, scan};
 
     fn bearing(text: &str) -> Bearing {
         let mut pieces = Vec::new();
         scan(text, 0, text.len(), &mut pieces, &mut CharCounts::default());
-        Bearings::default().of(text, Span { start: 0, end: text.len() as u32 }, &pieces)
+        let seen = Seen::of(&pieces);
+        Bearings::default().of(text, Span { start: 0, end: text.len() as u32 }, (&pieces, seen))
     }
 
     #[test]

@@ -54,5 +54,7 @@ pub(crate) fn head_of<'l>(text: &[u8], heads: &'l [&'l str]) -> Option<&'l str> 
 
 /// The rest of `text` after the first of `heads` that it begins with, compared without case; those are in lower case.
 pub(crate) fn after_one_of<'t>(text: &'t [u8], heads: &[&str]) -> Option<&'t [u8]> {
-    heads.iter().find_map(|head| after_folded(text, head.as_bytes()))
+    let first = text.first()?.to_ascii_lowercase();
+    let mut heads = heads.iter().filter(|head| head.as_bytes().first() == Some(&first));
+    heads.find_map(|head| after_folded(text, head.as_bytes()))
 }

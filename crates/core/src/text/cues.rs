@@ -2,7 +2,7 @@
 //! neighbours; refuses to know facts and lines.
 
 use super::lexed::{Cue, CueKind, Fact, FactKind, Span, UnitKind};
-use super::scan::{self, Piece};
+use super::scan::{self, Piece, Seen};
 use super::words::{self, word_list};
 
 const SINGLE: [(u32, CueKind); 3] = [
@@ -20,14 +20,21 @@ const ANY: u32 = words::NEGATION
 /// A unit of more pieces than this is no filler.
 const MAX_FILLER: usize = 14;
 
-/// Pushes the cues of a unit, sorted; `pieces` lie in it or overlap it.
-pub(super) fn find(bytes: &[u8], pieces: &[Piece], span: Span, kind: UnitKind, facts: &[Fact], cues: &mut Vec<Cue>) {
+/// Pushes the cues of a unit, sorted; `pieces`, of which all is `seen`, lie in it or overlap it.
+pub(super) fn find(
+    bytes: &[u8],
+    (pieces, seen): (&[Piece], Seen),
+    span: Span,
+    kind: UnitKind,
+    facts: &[Fact],
+    cues: &mut Vec<Cue>,
+) {
     if kind == UnitKind::Line && pieces.len() > 200 {
         return;
     }
     let unit = Unit { bytes, pieces, is_line: kind == UnitKind::Line };
     let own = cues.len();
-    let (mask, flags) = pieces.iter().fold((0, 0), |(mask, flags), piece| (mask | piece.mask, flags | piece.word));
+    let Seen { mask, word: flags, .. } = seen;
     let may_be_filler = flags & (words::FILLER | words::AFTER_NO) != 0 || mask & scan::WIDE != 0;
     if may_be_filler && unit.is_filler(span) && !has_facts(facts, span) {
         cues.push(Cue { at: span.start, kind: CueKind::Filler });

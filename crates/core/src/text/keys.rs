@@ -22,9 +22,11 @@ pub(super) fn is_even(bytes: &[u8]) -> bool {
     for word in words.iter().map(|word| u64::from_le_bytes(*word)).chain([filled]) {
         let blanks = zeros(word ^ (ONES * 0x20));
         // Control characters, and what may begin white space beyond ASCII.
-        let controls = zeros(word & (ONES * 0xe0)) | zeros(word ^ (ONES * 0x7f));
-        let wide = zeros((word | (ONES * 3)) ^ (ONES * 0xe3)) | zeros(word ^ (ONES * 0xc2));
-        odd |= controls | wide | blanks & (blanks << 8 | before >> 56);
+        let controls = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+        odd |= controls | blanks & (blanks << 8 | before >> 56);
+        if word & HIGHS != 0 {
+            odd |= zeros((word | (ONES * 3)) ^ (ONES * 0xe3)) | zeros(word ^ (ONES * 0xc2));
+        }
         before = blanks;
     }
     odd == 0

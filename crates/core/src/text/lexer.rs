@@ -10,7 +10,7 @@ use super::lexed::{CharCounts, Cue, Fact, Fence, Lexed, Line, LineKind, Severity
 use super::line::{LineText, judge};
 use super::names::Names;
 use super::numbered::{Numbering, skip_blanks};
-use super::scan::{self, Piece};
+use super::scan::{self, Piece, Seen};
 use super::sentences;
 use super::severity;
 use super::units::{self, BlockKind};
@@ -417,7 +417,8 @@ impl Pass<'_> {
             counts::count_chars(bytes.get(span.start as usize..span.end as usize).unwrap_or_default())
         };
         let facts = facts.get(self.first_fact..).unwrap_or_default();
-        cues::find(bytes, pieces, span, kind, facts, cues);
+        let seen = Seen::of(pieces);
+        cues::find(bytes, (pieces, seen), span, kind, facts, cues);
         units.push(Unit {
             span,
             n_chars: n_chars as u32,
@@ -425,7 +426,7 @@ impl Pass<'_> {
             kind,
             facts: 0..0,
             cues: 0..0,
-            bearing: bearings.of(self.text, span, pieces),
+            bearing: bearings.of(self.text, span, (pieces, seen)),
         });
         self.is_begun = true;
     }

@@ -114,8 +114,8 @@ pub fn unnumbered(line: &str) -> &str {
 /// A unit of several lines without the numbers that a viewer put before the second and later ones.
 #[must_use]
 pub fn plain(unit: &str) -> Cow<'_, str> {
-    let mut lines = unit.split('\n');
-    let first = lines.next().unwrap_or_default();
+    let Some((first, lines)) = unit.split_once('\n') else { return Cow::Borrowed(unit) };
+    let lines = lines.split('\n');
     if !lines.clone().any(|line| line.trim_ascii_start().starts_with(|c: char| c.is_ascii_digit())) {
         return Cow::Borrowed(unit);
     }

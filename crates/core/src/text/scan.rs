@@ -61,6 +61,30 @@ impl Piece {
     }
 }
 
+/// What occurs in pieces, OR-ed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Seen {
+    pub mask: u32,
+    pub word: u32,
+    /// Of those that are words.
+    pub bears: u32,
+    /// Not all are words.
+    pub has_others: bool,
+}
+
+impl Seen {
+    pub(super) fn of(pieces: &[Piece]) -> Self {
+        let mut seen = Self::default();
+        for piece in pieces {
+            seen.mask |= piece.mask;
+            seen.word |= piece.word;
+            seen.bears |= piece.bears;
+            seen.has_others |= !piece.is_word();
+        }
+        seen
+    }
+}
+
 const VOWELS_TO_VOWEL: u32 = words::VOWELS.trailing_zeros() - VOWEL.trailing_zeros();
 const UPPER_TO_CAPITAL: u32 = CAPITAL.trailing_zeros() - UPPER.trailing_zeros();
 /// What a word of the word list may carry around it.
@@ -117,6 +141,11 @@ pub(super) fn scan(
             }
             if stop & WIDE == 0 {
                 break;
+            }
+            if let Some(class) = latin(line.get(at..).unwrap_or_default()) {
+                mask |= if at == begin || class & CAPITAL == 0 { class } else { class & !CAPITAL | UPPER };
+                at += 2;
+                continue;
             }
             let n_wide = wide_run(line.get(at..).unwrap_or_default());
             if n_wide > 0 {
@@ -208,9 +237,7 @@ fn letters(bytes: &[u8], begin: usize, byte: u8, class: u32) -> Letters {
     }
     let upper = class & UPPER;
     let capital = if at == begin { upper << UPPER_TO_CAPITAL } else { upper };
-    let Some(word) = words::eight_bytes(bytes, at) else {
-        return begun(at + 1, mask | class & !UPPER | capital);
-    };
+    let word = words::eight_or_blanks(bytes, at);
     let n_letters = small_letters(word | u64::from(upper) << 4);
     mask |= if upper == 0 { LOWER } else { capital | u32::from(n_letters > 1) };
     let (known, len, mut next) = if n_letters < 8 {
@@ -219,13 +246,13 @@ fn letters(bytes: &[u8], begin: usize, byte: u8, class: u32) -> Letters {
         mask |= if known.flags == 0 { vowel(low) } else { known.flags >> VOWELS_TO_VOWEL & VOWEL };
         (known, n_letters, (word >> (8 * n_letters)) as u8)
     } else {
-        let after = words::eight_bytes(bytes, at + 8);
-        let n_more = after.map_or(8, small_letters);
+        let after = words::eight_or_blanks(bytes, at + 8);
+        let n_more = small_letters(after);
         // Only words of up to eight letters can be without vowels.
-        mask |= if n_more == 0 || after.is_none() { vowel(words::fold(word)) } else { VOWEL };
-        let (Some(after), 0..=7) = (after, n_more) else {
+        mask |= if n_more == 0 { vowel(words::fold(word)) } else { VOWEL };
+        if n_more > 7 {
             return begun(at + 8, mask);
-        };
+        }
         let high = words::fold(after) & keep(n_more);
         (words::find_long(words::fold(word), high), 8 + n_more, (after >> (8 * n_more)) as u8)
     };
@@ -246,6 +273,17 @@ fn letters(bytes: &[u8], begin: usize, byte: u8, class: u32) -> Letters {
         })
     } else {
         begun(at, mask)
+    }
+}
+
+/// The class of a letter with an accent at the start of `rest`.
+#[inline]
+fn latin(rest: &[u8]) -> Option<u32> {
+    match rest {
+        [0xc3, 0x97 | 0xb7, ..] => None,
+        [0xc3, 0x80..=0x9e, ..] => Some(EXT_LETTER | CAPITAL),
+        [0xc3, _, ..] => Some(EXT_LETTER),
+        _ => None,
     }
 }
 

@@ -42,6 +42,12 @@ impl<'a> TextView<'a> {
     pub fn facts_of(&self, unit: &Unit) -> &'a [Fact] {
         part(self.facts, &unit.facts, self.first_fact)
     }
+    /// The facts of units that follow each other, and of what is between them.
+    #[must_use]
+    pub(crate) fn facts_of_all(&self, units: &[Unit]) -> &'a [Fact] {
+        let (Some(first), Some(last)) = (units.first(), units.last()) else { return &[] };
+        part(self.facts, &(first.facts.start..last.facts.end), self.first_fact)
+    }
     /// The cues of a unit.
     #[must_use]
     pub fn cues_of(&self, unit: &Unit) -> &'a [Cue] {

@@ -333,6 +333,15 @@ pub(super) fn eight_bytes(bytes: &[u8], start: usize) -> Option<u64> {
     bytes.get(start..start + 8).and_then(|part| part.try_into().ok()).map(u64::from_le_bytes)
 }
 
+/// The same where behind the end of `bytes` there are blanks.
+#[inline]
+pub(super) fn eight_or_blanks(bytes: &[u8], start: usize) -> u64 {
+    eight_bytes(bytes, start).unwrap_or_else(|| {
+        let rest = bytes.get(start..).unwrap_or_default();
+        rest.iter().rev().fold(FOLD, |word, &byte| word << 8 | u64::from(byte))
+    })
+}
+
 /// Eight bytes with their case folded.
 #[inline]
 pub(super) fn fold(word: u64) -> u64 {

@@ -54,17 +54,12 @@ impl Signs {
 
     /// Gathers the signs of `line`.
     pub(crate) fn of(line: &[u8]) -> Self {
-        let mut all = 0;
-        let mut twice = 0;
-        let mut before = 0;
-        for &byte in line.get(..line.len().min(Self::MAX_LOOK)).unwrap_or_default() {
-            let bits = BITS[byte as usize];
-            all |= bits;
-            twice |= bits & before;
-            before = bits;
-        }
-        let gap = if twice & Self::BLANK == 0 { 0 } else { Self::GAP };
-        Self(all | gap)
+        let look = line.get(..line.len().min(Self::MAX_LOOK)).unwrap_or_default();
+        let (words, rest) = look.as_chunks::<8>();
+        let of = |bytes: &[u8]| bytes.iter().fold(0, |all, &byte| all | BITS[byte as usize]);
+        let all = words.iter().fold(of(rest), |all, word| all | of(word));
+        let has_gap = all & Self::BLANK != 0 && memchr::memmem::find(look, b"  ").is_some();
+        Self(all | if has_gap { Self::GAP } else { 0 })
     }
 
     /// These and `more`.
