@@ -36,14 +36,18 @@ const MIN_PART_CHARS: usize = 120;
 pub(super) struct ChosenOf {
     /// By message and place in it, ascending.
     pub(super) places: Vec<(usize, usize)>,
+    /// Of each message where its places begin.
+    pub(super) firsts: Vec<usize>,
     pub(super) chosen: Chosen,
 }
 
 impl ChosenOf {
     /// Where the units begin that were chosen of a text; `None` for one that chooses for itself.
     fn of(&self, index: usize, part: usize) -> Option<&[u32]> {
-        let text = self.places.binary_search(&(index, part)).ok()?;
-        Some(self.chosen.of(text))
+        let first = *self.firsts.get(index)?;
+        let of_message = self.places.get(first..)?.iter().take_while(|(message, _)| *message == index);
+        let at = of_message.map(|(_, place)| *place).position(|place| place == part)?;
+        Some(self.chosen.of(first + at))
     }
 }
 

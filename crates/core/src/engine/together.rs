@@ -95,8 +95,9 @@ impl Filler<'_> {
             return ChosenOf::default();
         }
         let mut visible = Keys::default();
-        let (mut places, mut texts) = (Vec::new(), Vec::new());
+        let (mut places, mut firsts, mut texts) = (Vec::new(), Vec::with_capacity(gives_way.len()), Vec::new());
         for (index, &gives_way) in gives_way.iter().enumerate() {
+            firsts.push(places.len());
             let is_reverted = |group: &usize| alone.contains_key(group) && !gives_way;
             let stays = match plan.settled(index) {
                 Claim::Keep(_) => true,
@@ -125,7 +126,7 @@ impl Filler<'_> {
             }
         }
         let budget = total_budget(&texts, style, self.options().compression_depth);
-        ChosenOf { places, chosen: choose(&texts, visible, budget) }
+        ChosenOf { places, firsts, chosen: choose(&texts, visible, budget) }
     }
 
     /// True for messages that are told by some of their sentences.

@@ -60,9 +60,11 @@ impl Bearings {
     /// What the sentence at `span` does, which these pieces lie in or overlap.
     pub(super) fn of(&mut self, text: &str, span: Span, (pieces, all): (&[Piece], Seen)) -> Bearing {
         let is_wide = all.mask & scan::WIDE != 0;
-        let may_rate = all.bears & ONE != 0 && all.bears & OF != 0;
-        if !all.has_others && all.bears & BEARING == 0 && !is_wide && !may_rate {
-            return Bearing { offers: all.bears & OFFERS != 0, ..Bearing::default() };
+        let of_others = |piece: &Piece| flags_of(piece.within(text.as_bytes(), span)).fold(0, |seen, word| seen | word);
+        let others = pieces.iter().filter(|piece| all.has_others && !piece.is_word() && piece.has(scan::PLAIN));
+        let seen = others.map(of_others).fold(all.bears, |seen, word| seen | word);
+        if seen & BEARING == 0 && !is_wide && (seen & ONE == 0 || seen & OF == 0) {
+            return Bearing { offers: seen & OFFERS != 0, ..Bearing::default() };
         }
         self.words.clear();
         let mut seen = 0;
@@ -72,9 +74,7 @@ impl Bearings {
                 seen |= piece.bears;
             } else {
                 let first = self.words.len();
-                // Many sentences may stand in one piece.
-                let (from, to) = (piece.start.max(span.start), piece.end.min(span.end));
-                self.words.extend(flags_of(text.as_bytes().get(from as usize..to as usize).unwrap_or_default()));
+                self.words.extend(flags_of(piece.within(text.as_bytes(), span)));
                 seen = self.words[first..].iter().fold(seen, |seen, word| seen | word);
             }
         }

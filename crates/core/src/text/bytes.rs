@@ -46,6 +46,30 @@ pub(crate) fn count(text: &[u8], byte: u8) -> usize {
     memchr::memchr_iter(byte, text).count()
 }
 
+/// Words with which a text may begin, and what those begin with.
+pub(crate) struct Heads {
+    words: &'static [&'static str],
+    firsts: u128,
+}
+
+impl Heads {
+    /// Those of a list of words in ASCII.
+    pub(crate) const fn new(words: &'static [&'static str]) -> Self {
+        let (mut firsts, mut at) = (0, 0);
+        while at < words.len() {
+            firsts |= 1 << words[at].as_bytes()[0];
+            at += 1;
+        }
+        Self { words, firsts }
+    }
+
+    /// The first of them with which `text` begins.
+    pub(crate) fn of(&self, text: &[u8]) -> Option<&'static str> {
+        let is_first = text.first().is_some_and(|&first| first < 128 && self.firsts >> first & 1 != 0);
+        if is_first { head_of(text, self.words) } else { None }
+    }
+}
+
 /// The first of `heads` with which `text` begins.
 pub(crate) fn head_of<'l>(text: &[u8], heads: &'l [&'l str]) -> Option<&'l str> {
     let is_head = |head: &&&str| head.as_bytes().first() == text.first() && text.starts_with(head.as_bytes());

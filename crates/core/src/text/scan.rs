@@ -6,7 +6,7 @@ pub(super) use super::classes::{
     EXT_DIGIT, EXT_LETTER, EXT_QUOTE, HASH, LOWER, MONEY, OTHER, PERCENT, PLAIN, QUOTE, SIGN, SLASH, TICK, UNDER,
     UPPER, VOWEL, WIDE, WIDE_COMMA, WIDE_END, class_of, decode,
 };
-use super::lexed::CharCounts;
+use super::lexed::{CharCounts, Span};
 use super::words;
 
 /// A piece that is letters with signs around them.
@@ -32,6 +32,11 @@ impl Piece {
     #[inline]
     pub(super) fn of(self, bytes: &[u8]) -> &[u8] {
         bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+    /// The bytes of the piece in `span`: many sentences may stand in one piece.
+    #[inline]
+    pub(super) fn within(self, bytes: &[u8], span: Span) -> &[u8] {
+        bytes.get(self.start.max(span.start) as usize..self.end.min(span.end) as usize).unwrap_or_default()
     }
     /// The piece without brackets, quotes and stars around it and without punctuation after it.
     #[inline]
@@ -68,7 +73,7 @@ pub(super) struct Seen {
     pub word: u32,
     /// Of those that are words.
     pub bears: u32,
-    /// Not all are words.
+    /// Of those with letters not all are words.
     pub has_others: bool,
 }
 
@@ -79,7 +84,7 @@ impl Seen {
             seen.mask |= piece.mask;
             seen.word |= piece.word;
             seen.bears |= piece.bears;
-            seen.has_others |= !piece.is_word();
+            seen.has_others |= !piece.is_word() && piece.has(PLAIN);
         }
         seen
     }
@@ -108,6 +113,15 @@ pub(super) fn scan(
         let class = CLASSES[usize::from(byte)];
         if is_blank(class) {
             all |= class & CONTROL;
+            at += 1;
+            continue;
+        }
+        if class & (LOWER | UPPER | WIDE) == 0
+            && line.get(at + 1).is_none_or(|&next| is_blank(CLASSES[usize::from(next)]))
+        {
+            all |= class;
+            longest = longest.max(1);
+            pieces.push(Piece { start: at as u32, end: at as u32 + 1, mask: class, word: 0, bears: 0 });
             at += 1;
             continue;
         }

@@ -336,10 +336,15 @@ pub(super) fn eight_bytes(bytes: &[u8], start: usize) -> Option<u64> {
 /// The same where behind the end of `bytes` there are blanks.
 #[inline]
 pub(super) fn eight_or_blanks(bytes: &[u8], start: usize) -> u64 {
-    eight_bytes(bytes, start).unwrap_or_else(|| {
-        let rest = bytes.get(start..).unwrap_or_default();
-        rest.iter().rev().fold(FOLD, |word, &byte| word << 8 | u64::from(byte))
-    })
+    if let Some(word) = eight_bytes(bytes, start) {
+        return word;
+    }
+    let n_missing = start + 8 - bytes.len();
+    match bytes.last_chunk::<8>() {
+        _ if n_missing >= 8 => FOLD,
+        Some(last) => u64::from_le_bytes(*last) >> (8 * n_missing) | FOLD << (64 - 8 * n_missing),
+        None => bytes[start..].iter().rev().fold(FOLD, |word, &byte| word << 8 | u64::from(byte)),
+    }
 }
 
 /// Eight bytes with their case folded.

@@ -88,8 +88,9 @@ pub(super) fn is_failure_line(line: &[u8]) -> bool {
 
 /// `SomeError: …`, `error: …`, `fatal: …`, `Segmentation fault`.
 fn begins_with_error(line: &[u8]) -> bool {
-    let name = run(line, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'[' | b']'));
-    let head = line.get(..name).unwrap_or_default();
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'[' | b']');
+    let has_head = memchr::memchr2(b':', b' ', line).is_some_and(|at| line.get(at) == Some(&b':'));
+    let head = line.get(..if has_head { run(line, is_name) } else { 0 }).unwrap_or_default();
     let is_class = |word: &[u8]| word.ends_with(b"Error") || word.ends_with(b"Exception") || word.ends_with(b"ERROR");
     if let Some(word) = head.strip_suffix(b":") {
         return (is_class(word) && word.len() >= 5)

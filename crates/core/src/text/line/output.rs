@@ -3,7 +3,7 @@
 
 use super::signs::Signs;
 use super::{Bare, LineText, mark};
-use crate::text::bytes::{count, from, head_of, holds, is_word, run, skip_blanks};
+use crate::text::bytes::{Heads, count, from, head_of, holds, is_word, run, skip_blanks};
 use crate::text::lexed::LineKind;
 use crate::text::words::word_list;
 use crate::text::{scan, words};
@@ -289,7 +289,8 @@ fn is_context(text: &[u8]) -> bool {
 
 /// What begins with a word of a tool.
 fn tool(text: &[u8]) -> Option<LineKind> {
-    let Some(head) = head_of(text, word_list!("output", HEADS)) else {
+    static HEADS: Heads = Heads::new(word_list!("output", HEADS));
+    let Some(head) = HEADS.of(text) else {
         return is_hash_subject(text).then_some(LineKind::Output);
     };
     let (holds_it, kind) = match head.trim_end() {

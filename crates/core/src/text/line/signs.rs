@@ -40,6 +40,12 @@ signs! {
     b' ' => BLANK,
 }
 
+/// True where two blanks follow each other; every second byte is looked at.
+fn has_gap(line: &[u8]) -> bool {
+    let is_blank = |at: usize| line.get(at) == Some(&b' ');
+    (1..line.len()).step_by(2).any(|at| is_blank(at) && (is_blank(at - 1) || is_blank(at + 1)))
+}
+
 impl Signs {
     /// How many bytes of a line are looked at; what comes later in a line changes no judgement.
     pub(crate) const MAX_LOOK: usize = 320;
@@ -58,8 +64,7 @@ impl Signs {
         let (words, rest) = look.as_chunks::<8>();
         let of = |bytes: &[u8]| bytes.iter().fold(0, |all, &byte| all | BITS[byte as usize]);
         let all = words.iter().fold(of(rest), |all, word| all | of(word));
-        let has_gap = all & Self::BLANK != 0 && memchr::memmem::find(look, b"  ").is_some();
-        Self(all | if has_gap { Self::GAP } else { 0 })
+        Self(all | if has_gap(look) { Self::GAP } else { 0 })
     }
 
     /// These and `more`.
