@@ -60,11 +60,9 @@ impl Bearings {
     /// What the sentence at `span` does, which these pieces lie in or overlap.
     pub(super) fn of(&mut self, text: &str, span: Span, (pieces, all): (&[Piece], Seen)) -> Bearing {
         let is_wide = all.mask & scan::WIDE != 0;
-        let of_others = |piece: &Piece| flags_of(piece.within(text.as_bytes(), span)).fold(0, |seen, word| seen | word);
-        let others = pieces.iter().filter(|piece| all.has_others && !piece.is_word() && piece.has(scan::PLAIN));
-        let seen = others.map(of_others).fold(all.bears, |seen, word| seen | word);
-        if seen & BEARING == 0 && !is_wide && (seen & ONE == 0 || seen & OF == 0) {
-            return Bearing { offers: seen & OFFERS != 0, ..Bearing::default() };
+        let may_rate = all.bears & ONE != 0 && all.bears & OF != 0;
+        if !all.has_others && all.bears & BEARING == 0 && !is_wide && !may_rate {
+            return Bearing { offers: all.bears & OFFERS != 0, ..Bearing::default() };
         }
         self.words.clear();
         let mut seen = 0;
@@ -82,7 +80,7 @@ impl Bearings {
             return Bearing { offers: seen & OFFERS != 0, ..Bearing::default() };
         }
         let sentence = span.of(text);
-        bearing(sentence, &self.words, seen, if is_wide { wide(sentence) } else { 0 })
+        bearing(sentence, &self.words, seen, is_wide.then(|| wide(sentence)))
     }
 
     /// True for a sentence with "one of the" in it.
@@ -92,8 +90,10 @@ impl Bearings {
     }
 }
 
-/// What the sentence `text` of these `words` does, all of which are `seen`.
-fn bearing(text: &str, words: &[u32], seen: u32, wide: u32) -> Bearing {
+/// What the sentence `text` of these `words` does, all of which are `seen`; `wide` is what is said in it without blanks, if anything.
+fn bearing(text: &str, words: &[u32], seen: u32, wide: Option<u32>) -> Bearing {
+    let n_numbers = wide.map_or(0, |_| n_wide_numbers(text));
+    let wide = wide.unwrap_or_default();
     let seen = seen | wide;
     let has = |flag: u32| seen & flag != 0;
     // One of the first words is followed by one of the second ones.
@@ -128,7 +128,7 @@ fn bearing(text: &str, words: &[u32], seen: u32, wide: u32) -> Bearing {
         is_empty: is_empty(text, words, seen, near),
         settles: by_a_time || has(SETTLED) || near(DUTY, OF, 1) || has(ALL) && near(ALL, THINKS, 3),
         chooses: has(CHOOSES),
-        numbers: if near(NUMBER, NUMBER, 3) { 2 } else { n_wide_numbers(text).max(u8::from(has(NUMBER))) },
+        numbers: if near(NUMBER, NUMBER, 3) { 2 } else { n_numbers.max(u8::from(has(NUMBER))) },
         points_back,
         offers: has(OFFERS) || ordinal > 0,
         ordinal,

@@ -352,7 +352,11 @@ impl Finder<'_> {
             };
             let limit = self.line_end.min(at + len + MAX_SPAN);
             let body = self.bytes.get(at + len..limit).unwrap_or_default();
-            let Some(found) = memchr::memmem::find(body, close) else {
+            let found = match close {
+                [sign] => memchr::memchr(*sign, body),
+                signs => memchr::memmem::find(body, signs),
+            };
+            let Some(found) = found else {
                 at += len;
                 continue;
             };

@@ -81,9 +81,8 @@ impl Names {
     ) {
         let piece = pieces[index];
         let word = bytes.get(start..end).unwrap_or_default();
-        let is_plain = piece.mask & !scan::PLAIN == 0;
-        let word = if is_plain { word } else { uncontracted(word) };
-        let flags = if piece.word == 0 && !is_plain { words::flags_of(word) } else { piece.word };
+        let word = if piece.has(scan::APOSTROPHE | scan::EXT_QUOTE) { uncontracted(word) } else { word };
+        let flags = if piece.word == 0 && !piece.is_word() { words::flags_of(word) } else { piece.word };
         let is_opener = flags & OPENER != 0;
         let is_small = piece.mask & !(scan::LOWER | scan::VOWEL | scan::CAPITAL) == 0 && piece.has(scan::LOWER);
         if is_opener || !(is_small && piece.has(scan::CAPITAL) || is_capitalised(word)) {
