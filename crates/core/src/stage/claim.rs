@@ -79,6 +79,7 @@ impl<'a> View<'a> {
         self.conversation.messages.is_empty()
     }
     /// The texts of message `index` with their findings: one for a string, one per text part of a list.
+    #[inline]
     pub fn texts(&self, index: usize) -> impl Iterator<Item = TextView<'a>> {
         let message = &self.conversation.messages[index];
         let (lexer, lexed) = self.profiles.of(self.conversation, index);

@@ -32,6 +32,18 @@ pub(super) fn is_even(bytes: &[u8]) -> bool {
     odd == 0
 }
 
+/// True where two blanks follow each other.
+pub(super) fn has_double_blank(bytes: &[u8]) -> bool {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let (mut double, mut before) = (0, 0);
+    for word in words.iter().map(|word| u64::from_le_bytes(*word)).chain([tail(rest)]) {
+        let blanks = zeros(word ^ (ONES * 0x20));
+        double |= blanks & (blanks << 8 | before >> 56);
+        before = blanks;
+    }
+    double != 0
+}
+
 /// The high bits of the bytes of `word` that are zero.
 fn zeros(word: u64) -> u64 {
     !(((word & !HIGHS) + !HIGHS) | word) & HIGHS

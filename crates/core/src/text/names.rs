@@ -84,7 +84,8 @@ impl Names {
         let word = if piece.has(scan::APOSTROPHE | scan::EXT_QUOTE) { uncontracted(word) } else { word };
         let flags = if piece.word == 0 && !piece.is_word() { words::flags_of(word) } else { piece.word };
         let is_opener = flags & OPENER != 0;
-        let is_small = piece.mask & !(scan::LOWER | scan::VOWEL | scan::CAPITAL) == 0 && piece.has(scan::LOWER);
+        let has_odd = piece.has(scan::UPPER | scan::EXT_LETTER | scan::WIDE);
+        let is_small = piece.is_word() && piece.has(scan::LOWER) && !has_odd;
         if is_opener || !(is_small && piece.has(scan::CAPITAL) || is_capitalised(word)) {
             self.end_run(facts);
             return;

@@ -79,8 +79,12 @@ pub(super) fn is_failure(text: &[u8], survey: &Survey) -> bool {
 }
 
 pub(super) fn is_failure_line(line: &[u8]) -> bool {
-    let ends_with =
-        |end: &&str| line.len() >= end.len() && from(line, line.len() - end.len()).eq_ignore_ascii_case(end.as_bytes());
+    let last = line.last().map(u8::to_ascii_lowercase);
+    let ends_with = |end: &&str| {
+        last.as_ref() == end.as_bytes().last()
+            && line.len() >= end.len()
+            && from(line, line.len() - end.len()).eq_ignore_ascii_case(end.as_bytes())
+    };
     // The name of a tool or a file comes first, without a blank.
     let tool = memchr::memchr2(b':', b' ', line).is_some_and(|at| line.get(at) == Some(&b':'));
     (tool && word_list!("failures", ENDS).iter().any(ends_with)) || begins_with_error(line)

@@ -194,13 +194,13 @@ fn is_generic_secret(text: &[u8], start: usize, end: usize) -> bool {
         return false;
     }
     let Some(separator) = memchr::memchr2(b'-', b'_', token) else {
-        return is_announced(text, start) && looks_random(token, 20);
+        return looks_random(token, 20) && is_announced(text, start);
     };
     let (prefix, body) = (token.get(..separator).unwrap_or_default(), from(token, separator + 1));
     let prefix_is_name = (2..=15).contains(&prefix.len())
         && prefix.first().is_some_and(u8::is_ascii_alphabetic)
         && prefix.iter().any(|byte| byte.is_ascii_alphabetic() && !byte.is_ascii_hexdigit());
-    if is_announced(text, start) && looks_random(token, 20) && !is_wordy(token) {
+    if looks_random(token, 20) && !is_wordy(token) && is_announced(text, start) {
         return true;
     }
     prefix_is_name

@@ -2,6 +2,7 @@
 //! they mean.
 
 use crate::text::classes::byte_table;
+use crate::text::keys::has_double_blank;
 use crate::text::words::flag;
 
 /// The signs of a line as bits.
@@ -40,12 +41,6 @@ signs! {
     b' ' => BLANK,
 }
 
-/// True where two blanks follow each other; every second byte is looked at.
-fn has_gap(line: &[u8]) -> bool {
-    let is_blank = |at: usize| line.get(at) == Some(&b' ');
-    (1..line.len()).step_by(2).any(|at| is_blank(at) && (is_blank(at - 1) || is_blank(at + 1)))
-}
-
 impl Signs {
     /// How many bytes of a line are looked at; what comes later in a line changes no judgement.
     pub(crate) const MAX_LOOK: usize = 320;
@@ -64,7 +59,7 @@ impl Signs {
         let (words, rest) = look.as_chunks::<8>();
         let of = |bytes: &[u8]| bytes.iter().fold(0, |all, &byte| all | BITS[byte as usize]);
         let all = words.iter().fold(of(rest), |all, word| all | of(word));
-        Self(all | if has_gap(look) { Self::GAP } else { 0 })
+        Self(all | if has_double_blank(look) { Self::GAP } else { 0 })
     }
 
     /// These and `more`.
