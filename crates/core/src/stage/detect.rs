@@ -5,6 +5,7 @@ use serde::de::IgnoredAny;
 use super::classify::{Depth, judge};
 use super::{Plan, Stage, View};
 use crate::model::Reason;
+use crate::text::bytes::trim;
 
 /// Keeps messages with hard reasons and those that parse as JSON.
 #[derive(Debug, Clone, Copy, Default)]
@@ -34,6 +35,6 @@ impl Stage for Detect {
 /// True for a JSON object or array.
 #[must_use]
 pub fn is_json(text: &str) -> bool {
-    let text = text.trim();
+    let text = trim(text);
     text.starts_with(['{', '[']) && text.ends_with(['}', ']']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }

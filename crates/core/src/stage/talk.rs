@@ -5,6 +5,7 @@ use super::detect::is_json;
 use super::{Plan, View};
 use crate::model::{Content, Message, Role, marker};
 use crate::text::TextView;
+use crate::text::bytes::trim;
 
 /// The text of a message that says something in plain words and that no stage has claimed, or only as short.
 pub(super) fn text<'a>(view: &View<'a>, plan: &Plan, index: usize) -> Option<TextView<'a>> {
@@ -31,7 +32,7 @@ pub(super) fn text<'a>(view: &View<'a>, plan: &Plan, index: usize) -> Option<Tex
 
 /// What no stage has looked at, because it is short.
 fn is_short_talk(view: &View<'_>, index: usize, text: &TextView<'_>) -> bool {
-    !text.text.trim().is_empty()
+    !trim(text.text).is_empty()
         && text.fences.is_empty()
         && view.decided(index).all(|text| !text.is_hard && !text.is_output)
         && !is_json(text.text)

@@ -173,8 +173,9 @@ pub(super) fn write(view: &TextView<'_>, pieces: &[Piece], is_exact: bool, out: 
         let words = plain(piece.span.of(view.text));
         let joiner = at.checked_sub(1).map(|at| joiner(view, &pieces[at], piece));
         let goes_on = piece.span.start < told_until;
-        told_until = facts_in(view, piece.span).iter().map(|fact| fact.span.end).fold(told_until, u32::max);
         let unit = &view.units[piece.unit];
+        let facts = if piece.span == unit.span { view.facts_of(unit) } else { facts_in(view, piece.span) };
+        told_until = facts.iter().map(|fact| fact.span.end).fold(told_until, u32::max);
         let is_whole = piece.span.start <= unit.span.start && piece.span.end == unit.span.end;
         let is_known = is_whole && told_until <= piece.span.end;
         if is_exact && joiner == Some(BLANK) && goes_on {
@@ -185,8 +186,10 @@ pub(super) fn write(view: &TextView<'_>, pieces: &[Piece], is_exact: bool, out: 
         }
         out.shows(view, unit);
         // The number of an item stands before it.
-        let number = Span { start: piece.span.start, end: unit.span.start.max(piece.span.start) };
-        out.shown.extend(facts_in(view, number).iter().map(|fact| fact.key));
+        if piece.span.start < unit.span.start {
+            let number = Span { start: piece.span.start, end: unit.span.start };
+            out.shown.extend(facts_in(view, number).iter().map(|fact| fact.key));
+        }
     }
 }
 

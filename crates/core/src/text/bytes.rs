@@ -5,6 +5,25 @@ pub(crate) fn from(text: &[u8], at: usize) -> &[u8] {
     text.get(at..).unwrap_or_default()
 }
 
+/// What stands between the line ends of `text`.
+pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let line = rest?;
+        let end = memchr::memchr(b'\n', line);
+        rest = end.and_then(|end| line.get(end + 1..));
+        line.get(..end.unwrap_or(line.len()))
+    })
+}
+
+/// `text` without white space at its ends; most texts have none.
+pub(crate) fn trim(text: &str) -> &str {
+    match text.as_bytes() {
+        [b'!'..=b'~'] | [b'!'..=b'~', .., b'!'..=b'~'] => text,
+        _ => text.trim(),
+    }
+}
+
 /// True for what identifiers are made of in ASCII.
 pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'

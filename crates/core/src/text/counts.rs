@@ -12,17 +12,16 @@ const LANES: usize = 16;
 pub(super) fn count_ascii(text: &str, counts: &mut CharCounts) {
     let mut blocks = text.as_bytes().chunks_exact(BLOCK);
     for block in &mut blocks {
-        count_block(block, counts);
+        count_lanes(block.as_chunks::<LANES>().0.iter(), counts);
     }
-    let rest = blocks.remainder();
-    let mut filled = [0x80; BLOCK];
-    filled[..rest.len()].copy_from_slice(rest);
-    count_block(&filled[..rest.len().next_multiple_of(LANES)], counts);
+    let (lanes, rest) = blocks.remainder().as_chunks::<LANES>();
+    let mut last = [0x80; LANES];
+    last[..rest.len()].copy_from_slice(rest);
+    count_lanes(lanes.iter().chain([&last]), counts);
 }
 
 #[expect(clippy::needless_bitwise_bool, reason = "lanes are counted side by side only without branches")]
-fn count_block(block: &[u8], counts: &mut CharCounts) {
-    let (lanes, _) = block.as_chunks::<LANES>();
+fn count_lanes<'l>(lanes: impl Iterator<Item = &'l [u8; LANES]>, counts: &mut CharCounts) {
     let mut sums = [[0_u8; LANES]; 4];
     for lane in lanes {
         for (at, &byte) in lane.iter().enumerate() {

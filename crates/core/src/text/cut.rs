@@ -1,6 +1,7 @@
 //! Shortening texts without harm: never inside a character or a grapheme, at a word's end when one is near,
 //! and with white space collapsed. Knows no meaning.
 
+use super::bytes::trim;
 use super::counts::n_chars;
 use super::keys::is_even;
 
@@ -47,7 +48,7 @@ fn is_extender(c: char) -> bool {
 
 /// Appends `text` to `out` with every run of white space as one blank, trimmed; returns the characters added.
 pub fn push_collapsed(out: &mut String, text: &str) -> usize {
-    let text = text.trim();
+    let text = trim(text);
     if is_even(text.as_bytes()) {
         out.push_str(text);
         return n_chars(text);

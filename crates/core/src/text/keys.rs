@@ -1,5 +1,7 @@
 //! Keys of facts and texts: hashes that are the same on every machine. Knows bytes only.
 
+use super::bytes::trim;
+
 /// A 64-bit hash of `text` with ASCII case folded; the same on every machine.
 #[must_use]
 pub fn fold_key(text: &str) -> u64 {
@@ -52,7 +54,7 @@ fn zeros(word: u64) -> u64 {
 /// [`fold_key`] of words, in which any white space is one blank.
 #[must_use]
 pub fn spaced_key(words: &str) -> u64 {
-    let words = words.trim();
+    let words = trim(words);
     if is_even(words.as_bytes()) { fold_key(words) } else { key_of_words(words) }
 }
 

@@ -56,7 +56,10 @@ impl Line {
     #[must_use]
     pub fn body(self, text: &str) -> Span {
         let whole = Span { start: self.body, end: self.span.end };
-        Span { end: whole.start + whole.of(text).trim_end().len() as u32, ..whole }
+        let words = whole.of(text);
+        // Most lines end with a letter or a stop.
+        let is_trimmed = words.as_bytes().last().is_some_and(u8::is_ascii_graphic);
+        Span { end: whole.start + if is_trimmed { words.len() } else { words.trim_end().len() } as u32, ..whole }
     }
     /// Its body without indentation.
     #[must_use]

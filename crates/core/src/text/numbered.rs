@@ -114,7 +114,10 @@ pub fn unnumbered(line: &str) -> &str {
 /// A unit of several lines without the numbers that a viewer put before the second and later ones.
 #[must_use]
 pub fn plain(unit: &str) -> Cow<'_, str> {
-    let Some((first, lines)) = unit.split_once('\n') else { return Cow::Borrowed(unit) };
+    let end = memchr::memchr(b'\n', unit.as_bytes());
+    let Some((first, lines)) = end.and_then(|end| Some((unit.get(..end)?, unit.get(end + 1..)?))) else {
+        return Cow::Borrowed(unit);
+    };
     let lines = lines.split('\n');
     if !lines.clone().any(|line| line.trim_ascii_start().starts_with(|c: char| c.is_ascii_digit())) {
         return Cow::Borrowed(unit);

@@ -2,7 +2,7 @@
 //! such a report counts, a sentence that mentions a failure does not. Knows nothing else.
 
 use super::survey::Survey;
-use crate::text::bytes::{after_one_of, from, run, skip_blanks};
+use crate::text::bytes::{after_one_of, from, lines, run, skip_blanks};
 use crate::text::line::signs::Signs;
 use crate::text::words::word_list;
 
@@ -24,7 +24,7 @@ pub(super) fn is_http_error(text: &[u8], survey: &Survey) -> bool {
     if survey.all.lines > MAX_LINES || text.len() > MAX_REPORT || !survey.signs.any(Signs::DIGIT) {
         return false;
     }
-    text.split(|&byte| byte == b'\n').any(|line| is_http_error_line(skip_blanks(line)))
+    lines(text).any(|line| is_http_error_line(skip_blanks(line)))
 }
 
 fn is_http_error_line(line: &[u8]) -> bool {
@@ -69,7 +69,7 @@ pub(super) fn is_failure(text: &[u8], survey: &Survey) -> bool {
         return false;
     }
     let mut failed = 0;
-    for line in text.split(|&byte| byte == b'\n') {
+    for line in lines(text) {
         if is_failure_line(skip_blanks(line).trim_ascii_end()) {
             failed += line.len().max(1);
         }
