@@ -27,7 +27,8 @@ pub(super) fn is_http_error(text: &[u8], survey: &Survey) -> bool {
     lines(text).any(|line| is_http_error_line(skip_blanks(line)))
 }
 
-fn is_http_error_line(line: &[u8]) -> bool {
+/// True for an answer with such a status in one line without indentation.
+pub(super) fn is_http_error_line(line: &[u8]) -> bool {
     let line = line.strip_prefix(b"< ").unwrap_or(line);
     if let Some(rest) = line.strip_prefix(b"HTTP/") {
         let rest = from(rest, run(rest, |byte| byte.is_ascii_digit() || byte == b'.'));
@@ -78,6 +79,7 @@ pub(super) fn is_failure(text: &[u8], survey: &Survey) -> bool {
     failed * 4 >= text.len() && failed > 0
 }
 
+/// True for such a line, without white space around it.
 pub(super) fn is_failure_line(line: &[u8]) -> bool {
     let last = line.last().map(u8::to_ascii_lowercase);
     let ends_with = |end: &&str| {

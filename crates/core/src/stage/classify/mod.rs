@@ -19,6 +19,7 @@ use crate::model::Reason;
 use crate::text::line::signs::Signs;
 use crate::text::{LineKind, TextView};
 
+use reasoning::Steps;
 use reasons::ReasonSet;
 use secrets::LongRuns;
 use survey::{Survey, Tally};
@@ -78,22 +79,30 @@ pub fn judge(view: &TextView<'_>, depth: Depth) -> Verdict {
     Verdict { reasons: reasons(view, &survey, depth).to_vec(), is_output }
 }
 
-/// True for one line of words with ordinary punctuation, in which no structure can be found: most turns of a talk.
+/// True for one line of prose in which no structure can be found: most turns of a talk. What several lines make up is not looked
+/// for, nor what begins with signs that it does not have.
 fn is_plain(view: &TextView<'_>) -> bool {
     let [line] = view.lines else { return false };
     let text = view.covered().as_bytes();
     let is_short = text.len() <= Signs::MAX_LOOK && (view.counts.longest_piece as usize) < secrets::MIN_RUN;
-    // Of a sentence the lexer does not note every sign.
-    let is_bare = view.counts.special == 0 && !line.signs.any(Signs::OF_CODE | Signs::DIGIT | Signs::TAB | Signs::GAP);
-    let mut reasons = ReasonSet::default();
-    is_short
-        && is_bare
-        && line.kind == LineKind::Prose
-        && line.span.len() == text.len()
-        && text.is_ascii()
-        && triggers::sweep(text, &mut reasons) == 0
+    let is_prose = line.kind == LineKind::Prose && line.span.len() == text.len() && text.is_ascii();
+    let opens = |byte: &u8| matches!(byte, b'$' | b'\\' | b'{' | b'[' | b'<');
+    if !is_short || !is_prose || is_full_of_signs(view) || view.counts.special > 0 && text.iter().any(opens) {
+        return false;
+    }
+    let (mut reasons, mut steps, bare) = (ReasonSet::default(), Steps::default(), text.trim_ascii());
+    steps.add(bare);
+    triggers::sweep(text, &mut reasons) == 0
         && !reasons.has_hard()
-        && !failures::is_failure_line(text.trim_ascii())
+        && !reasoning::is_chain(text, steps, 0)
+        && !failures::is_failure_line(bare)
+        && !(line.signs.any(Signs::DIGIT) && failures::is_http_error_line(bare))
+}
+
+/// True for a text that has too many signs for prose.
+fn is_full_of_signs(view: &TextView<'_>) -> bool {
+    let (n_special, n_chars) = (view.counts.special as usize, view.counts.chars as usize);
+    n_chars >= 40 && n_special as f64 > SPECIAL_SHARE * n_chars as f64
 }
 
 /// True when a secret stands in the text. Cheaper than a verdict.
@@ -171,10 +180,7 @@ fn structure(view: &TextView<'_>, survey: &Survey, is_output: bool, reasons: &mu
             !reasons.has(Reason::SourceCode) && survey.short.lines >= 2 && survey.short.bytes * 4 >= text.len();
         reasons.add_if(Reason::VersePattern, may_be_verse && verse::is_verse(view));
         reasons.add_if(Reason::HighLineLengthVariance, has_odd_layout(survey));
-        let n_special = view.counts.special as usize;
-        let n_chars = view.counts.chars as usize;
-        reasons
-            .add_if(Reason::HighSpecialCharRatio, n_chars >= 40 && n_special as f64 > SPECIAL_SHARE * n_chars as f64);
+        reasons.add_if(Reason::HighSpecialCharRatio, is_full_of_signs(view));
     }
     let n_json = json::json_bytes(text);
     let json = Tally { lines: survey.json.lines.max(1), bytes: n_json };
