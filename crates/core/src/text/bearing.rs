@@ -65,11 +65,12 @@ impl Bearings {
             return Bearing { offers: all.bears & OFFERS != 0, ..Bearing::default() };
         }
         self.words.clear();
-        let mut seen = 0;
-        for piece in pieces {
+        let mut seen = all.bears;
+        let (words, others) = if all.has_others || all.has_signs { (&[][..], pieces) } else { (pieces, &[][..]) };
+        self.words.extend(words.iter().map(|piece| piece.bears));
+        for piece in others {
             if piece.is_word() {
                 self.words.push(piece.bears);
-                seen |= piece.bears;
             } else {
                 let first = self.words.len();
                 self.words.extend(flags_of(piece.within(text.as_bytes(), span)));

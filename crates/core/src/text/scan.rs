@@ -75,6 +75,8 @@ pub(super) struct Seen {
     pub bears: u32,
     /// Of those with letters not all are words.
     pub has_others: bool,
+    /// Some have no letters.
+    pub has_signs: bool,
 }
 
 impl Seen {
@@ -83,8 +85,9 @@ impl Seen {
         for piece in pieces {
             seen.mask |= piece.mask;
             seen.word |= piece.word;
-            seen.bears |= piece.bears;
+            seen.bears |= if piece.is_word() { piece.bears } else { 0 };
             seen.has_others |= !piece.is_word() && piece.has(PLAIN);
+            seen.has_signs |= !piece.has(PLAIN);
         }
         seen
     }

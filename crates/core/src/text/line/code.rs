@@ -107,9 +107,11 @@ pub(super) fn kind(line: Bare<'_>, previous: LineKind) -> Option<LineKind> {
         return None;
     }
     // From here on the signs decide; a line that ends as prose does needs many of them.
+    if matches!(last, b'.' | b'!' | b'?') && has_words(text, 4) {
+        return None;
+    }
     let signs = Density::of(text);
-    let ends_sentence = matches!(last, b'.' | b'!' | b'?') && signs.words >= 4;
-    if ends_sentence || signs.words >= 9 && !signs.dense() {
+    if signs.words >= 9 && !signs.dense() {
         return None;
     }
     if last == b';' && is_statement(text, first, signs) {
@@ -131,6 +133,17 @@ pub(super) fn kind(line: Bare<'_>, previous: LineKind) -> Option<LineKind> {
         return Some(if signs.words <= 2 { LineKind::Code } else { LineKind::MaybeCode });
     }
     is_maybe(text, first, last, signs).then_some(LineKind::MaybeCode)
+}
+
+/// True where [`Density::of`] counts at least so many words; the first ones are enough to know that.
+fn has_words(text: &[u8], n: usize) -> bool {
+    let text = text.get(..text.len().min(MAX_LOOK)).unwrap_or_default();
+    let is_any = |byte: &u8, class: u8| CLASSES[*byte as usize] & class != 0;
+    let pieces = text.split(|byte| is_any(byte, BLANK));
+    let is_word = |piece: &&[u8]| {
+        piece.iter().filter(|byte| is_any(byte, LETTER)).count() >= 2 && !piece.iter().any(|byte| is_any(byte, STRANGE))
+    };
+    pieces.filter(is_word).take(n).count() == n
 }
 
 /// Comments decide nothing, except those that only code has.
