@@ -129,12 +129,10 @@ impl Meter {
             }
             // Calls go with their message: only a compaction replaces messages that have some.
             for call in &view.conversation.messages[index].tool_calls {
-                lexer.clear();
-                let lexed = lexer.lex_facts(&call.arguments);
-                self.facts_of(&lexer.view(&call.arguments, &lexed), place);
+                self.facts_of(&lexer.facts_alone(&call.arguments), place);
             }
             if let Some((filled, sources)) = replacement[index] {
-                let quoted = self.replacement(filled, lexer);
+                let quoted = self.replacement(filled, (view, sources), lexer);
                 match filled.drafts.first().and_then(|draft| referred(&draft.text)) {
                     Some(target) => {
                         let leads_to = names.index_of(target).and_then(|index| kept.get(index));
@@ -147,17 +145,25 @@ impl Meter {
         }
     }
 
-    /// Reads what stands for messages; gives the facts that it quotes.
-    fn replacement(&mut self, filled: &Filled, lexer: &mut Lexer) -> HashSet<u64, FixedState> {
+    /// Reads what stands for the messages `sources`; gives the facts that it quotes. What blocks of code show is known.
+    fn replacement(
+        &mut self,
+        filled: &Filled,
+        (view, sources): (&View<'_>, &[usize]),
+        lexer: &mut Lexer,
+    ) -> HashSet<u64, FixedState> {
         let mut quoted = HashSet::default();
+        let mut blocks = sources.iter().flat_map(|&index| view.texts(index)).flat_map(TextView::blocks);
         for draft in &filled.drafts {
             // Keys of whole units and their facts: what nobody else said stays without a place in the input.
             draft.shown.iter().for_each(|&key| self.note(key, VISIBLE));
             for quote in draft.quotes.iter().filter(|quote| !quote.is_known) {
                 let text = draft.text.get(quote.range.clone()).unwrap_or("");
-                lexer.clear();
-                let lexed = lexer.lex(text);
-                let view = lexer.view(text, &lexed);
+                let block = if text.starts_with("```") { blocks.find(|block| block.covered() == text) } else { None };
+                let view = match block {
+                    Some(block) => block,
+                    None => lexer.alone(text),
+                };
                 self.read(&view, Place::Replacement);
                 // A bare number stands in many texts and belongs to none.
                 let tells =
@@ -168,9 +174,7 @@ impl Meter {
             for entity in lists.flat_map(|list| list.split(marker::BETWEEN_ENTITIES)) {
                 // In a list a name is one whatever stands beside it.
                 self.note(fold_key(entity), LISTED);
-                lexer.clear();
-                let lexed = lexer.lex_facts(entity);
-                self.facts_of(&lexer.view(entity, &lexed), Place::Listed);
+                self.facts_of(&lexer.facts_alone(entity), Place::Listed);
             }
         }
         quoted

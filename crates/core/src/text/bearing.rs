@@ -8,7 +8,8 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use super::bears::{Bearing, Pointer};
 use super::classes::decode;
 use super::lexed::Span;
-use super::scan::{self, Piece, Seen};
+use super::scan::{self, Piece};
+use super::seen::Seen;
 use super::words::bearing::{
     ALL, BOTH, CHOICE, CHOOSES, DEADLINE, DUTY, EMPTY, FIRST, FORMER, FUTURE, GOOD, HERE, JUDGED, LISTS, MANY, MOST,
     NTH_HIGH, NTH_LOW, NUMBER, OF, ONE, OR, PERIOD, SECOND, SETTLED, SUCH, TELLS, THAT, THING, THINKS, THIRD, TIME,
@@ -235,7 +236,8 @@ mod tests {
     use super::Bearings;
     use crate::text::bears::{Bearing, Pointer};
     use crate::text::lexed::{CharCounts, Span};
-    use crate::text::scan::{Seen, scan};
+    use crate::text::scan::scan;
+    use crate::text::seen::Seen;
 
     fn bearing(text: &str) -> Bearing {
         let mut pieces = Vec::new();

@@ -2,7 +2,8 @@
 //! neighbours; refuses to know facts and lines.
 
 use super::lexed::{Cue, CueKind, Fact, FactKind, Span, UnitKind};
-use super::scan::{self, Piece, Seen};
+use super::scan::{self, Piece};
+use super::seen::Seen;
 use super::words::{self, word_list};
 
 const SINGLE: [(u32, CueKind); 3] = [

@@ -10,7 +10,8 @@ use super::lexed::{CharCounts, Cue, Fact, Fence, Lexed, Line, LineKind, Severity
 use super::line::{LineText, judge};
 use super::names::Names;
 use super::numbered::{Numbering, skip_blanks};
-use super::scan::{self, Piece, Seen};
+use super::scan::{self, Piece};
+use super::seen::Seen;
 use super::sentences;
 use super::severity;
 use super::units::{self, BlockKind};
@@ -93,6 +94,18 @@ impl Lexer {
         self.fences.truncate(n_fences);
         self.pieces.clear();
         Lexed { facts: first as u32..self.facts.len() as u32, counts: pass.counts, ..Lexed::default() }
+    }
+    /// Forgets all texts but `text`, which is lexed.
+    pub fn alone<'a>(&'a mut self, text: &'a str) -> TextView<'a> {
+        self.clear();
+        let lexed = self.lex(text);
+        self.view(text, &lexed)
+    }
+    /// The same with [`Lexer::lex_facts`].
+    pub fn facts_alone<'a>(&'a mut self, text: &'a str) -> TextView<'a> {
+        self.clear();
+        let lexed = self.lex_facts(text);
+        self.view(text, &lexed)
     }
     /// The findings of a `lex` call together with its text.
     #[must_use]

@@ -28,6 +28,7 @@ mod outcome;
 mod replies;
 mod requests;
 mod scan;
+mod seen;
 mod sentences;
 mod severity;
 pub mod similarity;

@@ -67,14 +67,21 @@ impl<'a> TextView<'a> {
             (stretch, Span { start: prose, end: prose + inner.trim().len() as u32 })
         })
     }
+    /// The fenced blocks, each with its lines and facts.
+    pub(crate) fn blocks(self) -> impl Iterator<Item = Self> {
+        self.fences.iter().map(move |fence| Self {
+            lines: self.lines.get(within(self.lines, fence.span, |line| line.span)).unwrap_or_default(),
+            facts: self.facts.get(within(self.facts, fence.span, |fact| fact.span)).unwrap_or_default(),
+            units: &[],
+            cues: &[],
+            fences: &[],
+            scope: fence.span,
+            ..self
+        })
+    }
     /// What was found in a passage between fences.
     #[must_use]
     pub fn passage(&self, scope: Span) -> Self {
-        fn within<T>(all: &[T], scope: Span, span: impl Fn(&T) -> Span) -> Range<usize> {
-            let start = all.partition_point(|one| span(one).start < scope.start);
-            let end = all.partition_point(|one| span(one).start < scope.end);
-            start..end.max(start)
-        }
         let facts = within(self.facts, scope, |fact| fact.span);
         let cues = within(self.cues, scope, |cue| Span { start: cue.at, end: cue.at });
         let covered = scope.of(self.text);
@@ -99,6 +106,13 @@ static SPECIAL: [u8; 256] = byte_table!(u8:
     b'#'..=b'&' | b'('..=b'+' | b':'..=b'>' | b'@' | b'['..=b'^' | b'`' | b'{'..=b'~' => 1,
     _ => 0,
 );
+
+/// Which of `all` begin in `scope`.
+fn within<T>(all: &[T], scope: Span, span: impl Fn(&T) -> Span) -> Range<usize> {
+    let start = all.partition_point(|one| span(one).start < scope.start);
+    let end = all.partition_point(|one| span(one).start < scope.end);
+    start..end.max(start)
+}
 
 fn part<'a, T>(all: &'a [T], range: &Range<u32>, first: u32) -> &'a [T] {
     let at = |index: u32| index.saturating_sub(first) as usize;
