@@ -187,18 +187,17 @@ impl Filler<'_> {
     pub(super) fn group(&mut self, group: &Group, plan: &Plan, style: Style) -> Result<Filled, Reason> {
         let members = &group.members;
         let reverted = reverted(group);
-        let provenance = self.provenance(members);
-        let wrap = self.wrap(&provenance, members.len());
+        let wrap = self.wrap(members, members.len());
         let first = members[0];
         let proposal = match (group.kind, self.view.text(first)) {
-            (GroupKind::Used, _) => return self.used(first, &provenance).ok_or(reverted),
+            (GroupKind::Used, _) => return self.used(first, &self.provenance(members)).ok_or(reverted),
             (GroupKind::Recompact, _) => Some(self.recompact(members, &wrap)),
-            (_, None) => return self.parts(first, provenance, &wrap, style).ok_or(reverted),
+            (_, None) => return self.parts(first, self.provenance(members), &wrap, style).ok_or(reverted),
             (GroupKind::Summary, _) if self.is_general_discussion(members) => {
                 let mut draft = Draft::default();
                 draft.say(&marker::omitted(members.len()));
                 let what = (Action::Compressed, Reason::RelevanceDropped);
-                return self.accept(Proposal::complete(draft), what, provenance, members).ok_or(reverted);
+                return self.accept(Proposal::complete(draft), what, members).ok_or(reverted);
             }
             (GroupKind::ToolPrepass, Some(view)) => prepass(&view, plan.cuts_of(first)).map(Proposal::complete),
             (GroupKind::Adapter(adapter), Some(view)) => {
@@ -218,7 +217,7 @@ impl Filler<'_> {
         };
         let action = if group.kind == GroupKind::CodeSplit { Action::CodeSplit } else { Action::Compressed };
         let what = (action, self.reason_of(group));
-        self.accept(proposal.ok_or(reverted)?, what, provenance, members).ok_or(reverted)
+        self.accept(proposal.ok_or(reverted)?, what, members).ok_or(reverted)
     }
 
     fn reason_of(&self, group: &Group) -> Reason {
@@ -254,8 +253,8 @@ impl Filler<'_> {
     }
 
     /// How the text for `n_messages` is wrapped.
-    pub(super) fn wrap(&self, provenance: &Provenance, n_messages: usize) -> Wrap {
-        let embedded_id = self.options().embed_summary_id.then(|| provenance.summary_id.clone());
+    pub(super) fn wrap(&self, members: &[usize], n_messages: usize) -> Wrap {
+        let embedded_id = self.options().embed_summary_id.then(|| self.provenance(members).summary_id);
         Wrap { embedded_id, n_messages }
     }
 
@@ -286,8 +285,7 @@ impl Filler<'_> {
             Claim::Keep(reason) => return Err(reason),
             Claim::Group(_) => return Err(Reason::DuplicateReverted),
         };
-        self.accept(Proposal::complete(draft), what, self.provenance(&[index]), &[index])
-            .ok_or(Reason::DuplicateReverted)
+        self.accept(Proposal::complete(draft), what, &[index]).ok_or(Reason::DuplicateReverted)
     }
 
     /// The fullest reference to the correction that saves enough; code does not shrink.
@@ -298,7 +296,7 @@ impl Filler<'_> {
         let drafts = superseded(spoken, &self.names.shown(target), signal.as_str(), style).into_iter();
         drafts
             .map(Proposal::complete)
-            .find_map(|text| self.accept(text, what, self.provenance(&[index]), &[index]))
+            .find_map(|text| self.accept(text, what, &[index]))
             .ok_or(Reason::ContradictionReverted)
     }
 
@@ -444,17 +442,15 @@ impl Filler<'_> {
 
     /// The fullest form of `text` that saves enough. A reference to a correction is there for what it says: it only has to
     /// be shorter.
-    fn accept(
-        &self,
-        text: Proposal,
-        (action, reason): (Action, Reason),
-        provenance: Provenance,
-        members: &[usize],
-    ) -> Option<Filled> {
+    fn accept(&self, text: Proposal, (action, reason): (Action, Reason), members: &[usize]) -> Option<Filled> {
         let n_chars: usize = members.iter().map(|&index| self.view.chars(index)).sum();
-        let n_metadata = metadata_chars(self.metadata(&provenance).as_deref());
+        // Before it is known whether the text stays, only what is written beside it counts.
+        let is_beside = self.options().provenance == ProvenancePlace::Metadata;
+        let provenance = is_beside.then(|| self.provenance(members));
+        let n_metadata = metadata_chars(provenance.as_ref().and_then(|own| self.metadata(own)).as_deref());
         let min_saving = if action == Action::Contradicted { 1 } else { self.min_saving };
         let draft = text.accept(|length| saves(length + n_metadata, n_chars, min_saving))?;
+        let provenance = provenance.unwrap_or_else(|| self.provenance(members));
         let filled = self.filled(draft, action, reason, provenance);
         self.saves_tokens(&filled, members).then_some(filled)
     }

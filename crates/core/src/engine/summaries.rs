@@ -189,7 +189,7 @@ fn kept(filler: &Filler<'_>, unit: &Unit, consult: &mut Consult<'_>) -> (Option<
         return (None, notes);
     }
     let provenance = filler.provenance(&unit.members);
-    let wrap = filler.wrap(&provenance, 1);
+    let wrap = filler.wrap(&unit.members, 1);
     let Some(empty) = Proposal::summary(Draft::default(), &wrap, Vec::new()).accept(|_| true) else {
         return (None, notes);
     };

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::classes::byte_table;
+use super::counts::n_chars;
 use super::lexed::{CharCounts, Cue, Fact, Fence, Line, Span, Unit};
 
 /// A text with everything that the lexer found in it, or a passage of one.
@@ -95,7 +96,7 @@ impl<'a> TextView<'a> {
             facts: self.facts.get(facts).unwrap_or_default(),
             cues: self.cues.get(cues).unwrap_or_default(),
             fences: &[],
-            counts: CharCounts { chars: covered.chars().count() as u32, special, ..self.counts },
+            counts: CharCounts { chars: n_chars(covered) as u32, special, ..self.counts },
             scope,
         }
     }

@@ -38,7 +38,8 @@ impl Steps {
 
 /// True when the lines, the closing marks (`QED`) and the phrases of `text` make a chain.
 pub(super) fn is_chain(text: &[u8], lines: Steps, n_closings: usize) -> bool {
-    if lines.labels == 0 && lines.numbered < 3 && n_closings == 0 {
+    let may_be_steps = lines.numbered >= 3 && lines.derivations * 2 >= lines.numbered;
+    if lines.labels == 0 && !may_be_steps && n_closings == 0 {
         return false;
     }
     let count_one = |phrase: &&str| memchr::memmem::find_iter(text, phrase.as_bytes()).take(3).count();
