@@ -99,7 +99,7 @@ fn numbered(index: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Names;
+    use super::{Names, numbered};
     use crate::model::{Content, Conversation, Message, Role};
 
     #[test]
@@ -125,5 +125,12 @@ mod tests {
         let names = Names::new(&conversation);
         let shown: Vec<String> = (0..ids.len()).map(|index| names.shown(index)).collect();
         assert_eq!(shown, ["m0", "y", "m2", "m3_", "m3", "m5", "__proto__"]);
+    }
+
+    #[test]
+    fn numbers_are_written_as_formatting_writes_them() {
+        for index in [0, 7, 9, 10, 99, 100, 12_345, usize::MAX] {
+            assert_eq!(numbered(index), format!("m{index}"));
+        }
     }
 }

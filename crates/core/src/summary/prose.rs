@@ -340,7 +340,7 @@ fn longest_run<'a>(view: &TextView<'a>) -> Option<(&'static str, &'a str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::summarize;
+    use super::{least_chars, summarize};
     use crate::model::CompressionDepth;
     use crate::summary::{Hints, Keys, Spoken, Style, Voice, Wrap, keys};
     use crate::text::{Lexed, Lexer};
@@ -378,6 +378,23 @@ mod tests {
         let both = "valve KMS-7781 for $500; valve KMS-7782 for $700";
         check(list, both.len(), both);
         check(list, both.len() - 1, "valve KMS-7781 for $500");
+    }
+
+    #[test]
+    fn no_summary_is_shorter_than_is_known_before() {
+        let first = "The valve KMS-7781 cost $500 in 2024.";
+        let second = "It must stay shut until the crew of the night comes.";
+        for text in [first.to_owned(), format!("{first} {second}"), format!("Yes. {second} ").repeat(9)] {
+            for texts in [&[text.as_str()][..], &[first, text.as_str()]] {
+                let mut lexer = Lexer::default();
+                let lexed: Vec<Lexed> = texts.iter().map(|text| lexer.lex(text)).collect();
+                let view = |(text, lexed)| lexer.view(text, lexed);
+                let views = texts.iter().copied().zip(&lexed).map(view);
+                let spoken: Vec<Spoken<'_>> =
+                    views.map(|view| Spoken { view, voice: Voice::Other, hints: Hints::default() }).collect();
+                assert!(least_chars(&spoken) <= told(texts, None, |_| true).chars().count(), "{texts:?}");
+            }
+        }
     }
 
     #[test]

@@ -101,3 +101,25 @@ pub(crate) fn after_one_of<'t>(text: &'t [u8], heads: &[&str]) -> Option<&'t [u8
     let mut heads = heads.iter().filter(|head| head.as_bytes().first() == Some(&first));
     heads.find_map(|head| after_folded(text, head.as_bytes()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Heads, head_of, lines, trim};
+
+    #[test]
+    fn lines_and_ends_are_those_of_the_slow_way() {
+        for text in ["", "a", "\n", "a\nb", "a\n\nb\n", " a ", "\u{a0}a\u{3000}", "é ", "~", "a b\t"] {
+            let slow: Vec<&[u8]> = text.as_bytes().split(|&byte| byte == b'\n').collect();
+            assert_eq!(lines(text.as_bytes()).collect::<Vec<_>>(), slow, "{text:?}");
+            assert_eq!(trim(text), text.trim(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn heads_are_found_by_what_they_begin_with() {
+        const WORDS: &[&str] = &["ok ", "error:", "on "];
+        for text in ["ok 1", "on it", "or", "error: no", "", "étude"] {
+            assert_eq!(Heads::new(WORDS).of(text.as_bytes()), head_of(text.as_bytes(), WORDS), "{text}");
+        }
+    }
+}

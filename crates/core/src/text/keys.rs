@@ -145,6 +145,16 @@ mod tests {
     }
 
     #[test]
+    fn two_blanks_are_found_wherever_they_stand() {
+        for at in 0..20 {
+            let text = format!("{} {}", "a b".repeat(3).get(..at.min(9)).unwrap_or_default(), "cd ".repeat(at));
+            for text in [text.clone(), format!("{text} "), format!(" {text}"), text.replace(' ', "x")] {
+                assert_eq!(has_double_blank(text.as_bytes()), text.contains("  "), "{text:?}");
+            }
+        }
+    }
+
+    #[test]
     fn words_are_the_same_however_they_are_spaced() {
         let text = "We met  on 3\u{a0}May, at the gate\n of the old mill.\t And left ";
         let even = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -92,11 +92,10 @@ fn is_plain(view: &TextView<'_>) -> bool {
     }
     let (mut reasons, mut steps, bare) = (ReasonSet::default(), Steps::default(), text.trim_ascii());
     steps.add(bare);
-    triggers::sweep(text, &mut reasons) == 0
-        && !reasons.has_hard()
-        && !reasoning::is_chain(text, steps, 0)
-        && !failures::is_failure_line(bare)
-        && !(line.signs.any(Signs::DIGIT) && failures::is_http_error_line(bare))
+    let n_closings = triggers::sweep(text, &mut reasons);
+    let is_http_error = || line.signs.any(Signs::DIGIT) && failures::is_http_error_line(bare);
+    let has_reason = n_closings > 0 || reasons.has_hard() || reasoning::is_chain(text, steps, 0);
+    !has_reason && !failures::is_failure_line(bare) && !is_http_error()
 }
 
 /// True for a text that has too many signs for prose.
