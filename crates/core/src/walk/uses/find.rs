@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::form::{Form, form, is_counted, is_little};
 use super::lines::{Slots, says};
-use super::needles::{Hit, Kind, Needles, pair, parts, sign};
+use super::needles::{Hit, Kind, Needles, parts, sign};
 use super::number::may_tell;
 use super::outcome::{Words, is_exception};
 use super::scan::{Line, Word, bare, exact, folded, is_joiner, lines, words};
@@ -466,53 +466,41 @@ impl Uses {
         let mut batch = std::mem::take(&mut self.candidates);
         batch.resize(BATCH, Candidate::default());
         let mut n = 0;
-        let mut before = Candidate::default();
         parts(bytes, from, to, |from, to| {
             batch[n] = Candidate { hash: 0, from: from as u32, to: to as u32 };
             n += 1;
             if n == BATCH {
-                self.look_up(bytes, text, &mut batch, &mut before);
+                self.look_up(bytes, text, &mut batch);
                 n = 0;
             }
         });
-        self.look_up(bytes, text, &mut batch[..n], &mut before);
+        self.look_up(bytes, text, &mut batch[..n]);
         self.candidates = batch;
         self.tell(bytes, text, first_line);
     }
 
-    /// Looks words up; `before` is the last one of the batch before.
-    fn look_up(&mut self, bytes: &[u8], text: &Text, batch: &mut [Candidate], before: &mut Candidate) {
-        let (mut n, mut signs) = (0, self.needles.filter.signs(before.hash));
+    /// Looks words up.
+    fn look_up(&mut self, bytes: &[u8], text: &Text, batch: &mut [Candidate]) {
+        let mut n = 0;
         for at in 0..batch.len() {
             let word = batch[at];
             let hash = folded(bytes, word.from as usize, word.to as usize);
-            let is_second = signs & sign::PAIR != 0;
-            signs = self.needles.filter.signs(hash);
             batch[n] = Candidate { hash, ..word };
-            n += usize::from(is_second || signs != 0);
+            n += usize::from(self.needles.filter.signs(hash) != 0);
         }
-        let bounds = (text.from, text.to);
-        let mut is_second = self.needles.filter.signs(before.hash) & sign::PAIR != 0;
         for word in &batch[..n] {
-            let signs = self.needles.filter.signs(word.hash);
-            if signs & sign::ANCHOR != 0 {
-                self.needles.look(bytes, bounds, (word.from as usize, word.hash), text.message, &mut self.hits);
+            let (signs, place) = (self.needles.filter.signs(word.hash), (word.from as usize, word.to as usize));
+            if signs & sign::HELD != 0 {
+                let word = (place, word.hash, signs);
+                self.needles.look(bytes, (text.from, text.to), word, text.message, &mut self.hits);
             }
             if signs & sign::TOLD != 0 {
-                let found = Word { from: word.from as usize, to: word.to as usize, ..Word::default() };
+                let found = Word { from: place.0, to: place.1, ..Word::default() };
                 self.numbers.extend(self.told.number_at(bytes, &found, text.to));
             }
             if signs & sign::OUTCOME != 0 {
                 self.endings_found.push(*word);
             }
-            if is_second {
-                let hash = pair(before.hash, word.hash);
-                if self.needles.filter.signs(hash) & sign::ANCHOR != 0 {
-                    self.needles.look(bytes, bounds, (before.from as usize, hash), text.message, &mut self.hits);
-                }
-            }
-            is_second = signs & sign::PAIR != 0;
-            *before = *word;
         }
     }
 

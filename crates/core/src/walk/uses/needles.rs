@@ -1,5 +1,6 @@
-//! Values that a later text uses, looked for in every source at once: each hangs on one of its words, its anchor, and is
-//! compared where the anchor stands. Knows bytes and when a value is used last; refuses to know why.
+//! Values that a later text uses, looked for in every source at once: each hangs on one of its words, its anchor, and where
+//! there are on some bytes beside it, and is compared where these stand. Knows bytes and when a value is used last; refuses
+//! to know why.
 
 use super::index::Index;
 use super::scan::{Word, exact, folded, is_border, mix, with_pieces, words};
@@ -13,16 +14,20 @@ pub(super) mod sign {
     pub(in crate::walk::uses) const TOLD: u8 = 2;
     /// Says how something ended.
     pub(in crate::walk::uses) const OUTCOME: u8 = 4;
-    /// The first of two words that are an anchor together.
-    pub(in crate::walk::uses) const PAIR: u8 = 8;
+    /// An anchor together with the bytes behind it.
+    pub(in crate::walk::uses) const BEHIND: u8 = 8;
+    /// An anchor together with the bytes before it.
+    pub(in crate::walk::uses) const BEFORE: u8 = 16;
+    /// Any of the three.
+    pub(in crate::walk::uses) const HELD: u8 = ANCHOR | BEHIND | BEFORE;
 }
 
 const N_CELLS: usize = 1 << 16;
 const NONE: u32 = u32::MAX;
-/// Needles on one anchor; a value whose words are all as crowded hangs on the pair of its first two words.
-const CROWDED: u32 = 12;
-/// Needles on one pair; a value beyond is not looked for.
+/// Needles on one anchor; a value of several words beyond is not looked for.
 const FULL: u32 = 48;
+/// Bytes beside a word that belong to its anchor: most words of values are common, and few of them stand as in the value.
+const BESIDE: usize = 4;
 /// Words of a value that may become its anchor.
 const MAX_WORDS: usize = 12;
 
@@ -76,7 +81,7 @@ impl Filter {
     }
 }
 
-/// A word, or a pair of neighbours, with the needles that hang on it.
+/// A word, with or without bytes beside it, and the needles that hang on it.
 #[derive(Debug, Clone, Copy)]
 struct Anchor {
     hash: u64,
@@ -279,30 +284,32 @@ impl Needles {
             of_value.iter().copied().for_each(&mut take_parts);
         }
         let crowd = |hash: u64| self.find_anchor(hash).map_or(0, |number| self.anchors[number as usize].n_needles);
+        let anchor_of = |&(word, hash): &(Word, u64)| {
+            let (sign, key) = if word.to + BESIDE <= to {
+                (sign::BEHIND, behind(bytes, hash, word.to))
+            } else if from + BESIDE <= word.from {
+                (sign::BEFORE, before(bytes, hash, word.from))
+            } else {
+                (sign::ANCHOR, hash)
+            };
+            (word, hash, sign, key, crowd(key))
+        };
         // At the ends of a value its words may be pieces of longer ones.
-        let rank = |&(word, hash): &(Word, u64)| {
-            (crowd(hash), word.from == from || word.to == to, usize::MAX - (word.to - word.from))
-        };
-        let best = found.iter().copied().min_by_key(rank);
-        let place = match best {
-            Some((word, hash)) if crowd(hash) < CROWDED || found.len() < 2 => Some((word, hash)),
-            Some(_) => found
-                .windows(2)
-                .map(|two| (two[0].0, pair(two[0].1, two[1].1), two[0].1))
-                .min_by_key(|&(word, hash, _)| (crowd(hash), word.from))
-                .filter(|&(_, hash, _)| crowd(hash) < FULL)
-                .map(|(word, hash, first)| {
-                    self.filter.mark(first, sign::PAIR);
-                    (word, hash)
-                }),
-            None => None,
-        };
+        let is_at_end = |word: Word| word.from == from || word.to == to;
+        let best = found
+            .iter()
+            .map(anchor_of)
+            .min_by_key(|&(word, .., crowd)| (crowd, is_at_end(word), usize::MAX - (word.to - word.from)));
+        let is_one = found.len() < 2;
         self.words = found;
-        let (word, hash) = place?;
+        let (word, hash, sign, key, _) = best.filter(|&(.., crowd)| is_one || crowd < FULL)?;
+        if sign != sign::ANCHOR {
+            self.filter.mark(hash, sign);
+        }
         let n = self.anchors.len() as u32;
-        let number = self.by_hash.get_or_insert(hash, n, |number| self.anchors[number as usize].hash == hash);
+        let number = self.by_hash.get_or_insert(key, n, |number| self.anchors[number as usize].hash == key);
         if number == n {
-            self.anchors.push(Anchor { hash, first: NONE, n_live: 0, n_needles: 0 });
+            self.anchors.push(Anchor { hash: key, first: NONE, n_live: 0, n_needles: 0 });
         }
         Some((number, (word.from - from) as u32))
     }
@@ -345,9 +352,43 @@ impl Needles {
         }
     }
 
-    /// Adds the values that hang on the word at `at` with this hash, and that `message` is the first source to show, to `hits`.
-    /// `text` are the bounds of the text.
+    /// Adds the values that hang on the word at `place` with this hash, which has `signs`, and that `message` is the first
+    /// source to show, to `hits`. `text` are the bounds of the text.
     pub(super) fn look(
+        &mut self,
+        bytes: &[u8],
+        text: (usize, usize),
+        (place, hash, signs): ((usize, usize), u64, u8),
+        message: u32,
+        hits: &mut Vec<Hit>,
+    ) {
+        if signs & sign::ANCHOR != 0 {
+            self.look_at(bytes, text, (place.0, hash), message, hits);
+        }
+        if signs & sign::BEHIND != 0 {
+            self.look_beside(bytes, text, (place.0, behind(bytes, hash, place.1)), message, hits);
+        }
+        if signs & sign::BEFORE != 0 {
+            self.look_beside(bytes, text, (place.0, before(bytes, hash, place.0)), message, hits);
+        }
+    }
+
+    #[inline]
+    fn look_beside(
+        &mut self,
+        bytes: &[u8],
+        text: (usize, usize),
+        (at, hash): (usize, u64),
+        message: u32,
+        hits: &mut Vec<Hit>,
+    ) {
+        if self.filter.signs(hash) & sign::ANCHOR != 0 {
+            self.look_at(bytes, text, (at, hash), message, hits);
+        }
+    }
+
+    /// Adds those that hang on the anchor with this hash, which begins at `at`.
+    fn look_at(
         &mut self,
         bytes: &[u8],
         text: (usize, usize),
@@ -448,9 +489,18 @@ fn is_part_of_letters(bytes: &[u8], from: usize, to: usize) -> bool {
     from > 0 && bytes[from - 1].is_ascii_alphabetic() || bytes[to].is_ascii_alphabetic()
 }
 
-/// The hash of two neighbours.
-pub(super) fn pair(left: u64, right: u64) -> u64 {
-    mix(left, right.rotate_left(32) | 1)
+/// The hash of a word together with the bytes behind it, which begin at `at`.
+fn behind(bytes: &[u8], hash: u64, at: usize) -> u64 {
+    mix(hash, u64::from(four(bytes, at)) << 1 | 1)
+}
+
+/// The same with those before it, which end at `at`.
+fn before(bytes: &[u8], hash: u64, at: usize) -> u64 {
+    mix(hash, !(u64::from(four(bytes, at.saturating_sub(BESIDE))) << 1))
+}
+
+fn four(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + BESIDE).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u32::from_le_bytes(*chunk))
 }
 
 /// Calls `each` with begin and end of the words of `bytes[from..to]`, of the pieces of compound ones, and of what

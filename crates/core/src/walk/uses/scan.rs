@@ -246,6 +246,11 @@ fn long_hash(bytes: &[u8], at: usize, len: usize, fold: u64) -> u64 {
 #[expect(clippy::inline_always, reason = "hashing words is most of what a scan does")]
 pub(in crate::walk) fn folded(bytes: &[u8], from: usize, to: usize) -> u64 {
     let len = to - from;
+    if len.wrapping_sub(1) < 8 {
+        let word = (eight(bytes, from) | FOLD) << (64 - 8 * len);
+        let plural = usize::from(len > 3 && word >> 56 == u64::from(b's'));
+        return mix((word << (8 * plural)) ^ K0, K1 ^ (len - plural) as u64);
+    }
     let plural = len > 3 && bytes[to - 1] | 0x20 == b's';
     hash(bytes, from, len - usize::from(plural), FOLD)
 }
