@@ -55,10 +55,10 @@ pub(in crate::walk) struct Found {
 
 /// A word whose hash the filter does not rule out.
 #[derive(Debug, Clone, Copy, Default)]
-struct Candidate {
-    hash: u64,
-    from: u32,
-    to: u32,
+pub(super) struct Candidate {
+    pub(super) hash: u64,
+    pub(super) from: u32,
+    pub(super) to: u32,
 }
 
 /// What the texts of a conversation use of each other; the memory is reused.
@@ -80,6 +80,7 @@ pub(in crate::walk) struct Uses {
     telling: Vec<u32>,
     candidates: Vec<Candidate>,
     numbers: Vec<super::told::Number>,
+    subjects: Vec<Candidate>,
     endings_found: Vec<Candidate>,
     /// Edits: the message, and the slots of the lines that it must repeat.
     edits: Vec<(u32, Range<usize>)>,
@@ -498,6 +499,9 @@ impl Uses {
                 let found = Word { from: place.0, to: place.1, ..Word::default() };
                 self.numbers.extend(self.told.number_at(bytes, &found, text.to));
             }
+            if signs & sign::SUBJECT != 0 {
+                self.subjects.push(*word);
+            }
             if signs & sign::OUTCOME != 0 {
                 self.endings_found.push(*word);
             }
@@ -514,7 +518,7 @@ impl Uses {
             let says = self.endings.says(bytes, bounds, place, word.hash);
             self.slots.say(line.slot, says);
         }
-        let (mut rest, mut line_of) = (&self.numbers[..], lines_around(all));
+        let (mut rest, mut subjects, mut line_of) = (&self.numbers[..], &self.subjects[..], lines_around(all));
         while let Some(first) = rest.first() {
             let line = line_of(first.at());
             let (inside, behind) = rest.split_at(rest.iter().take_while(|number| number.at() < line.to).count().max(1));
@@ -522,12 +526,16 @@ impl Uses {
             let start = bare(bytes, bounds.0, bounds.1).0 as u32;
             // The number of the line is none of its text.
             let n_lead = inside.iter().take_while(|number| number.at() < start).count();
-            if n_lead < inside.len() {
-                self.told.look(bytes, bounds, &inside[n_lead..], text.message, &mut self.facts);
+            let n_before = subjects.iter().take_while(|word| word.from < line.from).count();
+            let n_within = subjects[n_before..].iter().take_while(|word| word.from < line.to).count();
+            let (of_line, behind_line) = subjects[n_before..].split_at(n_within);
+            if n_lead < inside.len() && n_within > 0 {
+                self.told.look(bytes, bounds, (&inside[n_lead..], of_line), text.message, &mut self.facts);
             }
-            rest = behind;
+            (rest, subjects) = (behind, behind_line);
         }
         self.numbers.clear();
+        self.subjects.clear();
     }
 }
 

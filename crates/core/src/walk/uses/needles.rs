@@ -18,7 +18,9 @@ pub(super) mod sign {
     pub(in crate::walk::uses) const BEHIND: u8 = 8;
     /// An anchor together with the bytes before it.
     pub(in crate::walk::uses) const BEFORE: u8 = 16;
-    /// Any of the three.
+    /// A word that a number may belong to, or the first one of an identifier.
+    pub(in crate::walk::uses) const SUBJECT: u8 = 32;
+    /// An anchor of any kind.
     pub(in crate::walk::uses) const HELD: u8 = ANCHOR | BEHIND | BEFORE;
 }
 
@@ -520,7 +522,12 @@ pub(super) fn parts(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(u
 #[inline(never)]
 fn parts_of(bytes: &[u8], word: Word, each: &mut impl FnMut(usize, usize)) {
     if word.is_wide {
-        wide::words(bytes, word, |part| each(part.from, part.to));
+        each(word.from, word.to);
+        wide::words(bytes, word, |part| {
+            if part.to - part.from < word.to - word.from {
+                each(part.from, part.to);
+            }
+        });
     } else {
         with_pieces(bytes, word, each);
     }

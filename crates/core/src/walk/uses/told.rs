@@ -1,10 +1,11 @@
 //! Facts that an assistant tells: a number or state together with what it belongs to. A sentence of the assistant makes
 //! pairs; a line or record of a source is asked whether it holds one. Knows sentences and pairs; refuses to know who needs them.
 
+use super::find::Candidate;
 use super::index::Index;
 use super::needles::{Filter, sign};
 use super::number::{Telling, forms, hours, time_at, told_at};
-use super::scan::{Word, exact, folded, is_joiner, mix, words};
+use super::scan::{Word, exact, folded, is_joiner, is_wide_at, is_wide_before, mix, words};
 
 const NEVER: u32 = u32::MAX;
 /// Bytes of a sentence that makes pairs.
@@ -45,8 +46,6 @@ pub(in crate::walk) struct Fact {
 #[derive(Debug, Default)]
 #[expect(clippy::struct_field_names, reason = "it is the word for them")]
 pub(super) struct Told {
-    /// Signs of words that numbers belong to; separate, since they are asked only beside a number that was told.
-    subjects: Filter,
     numbers: Index,
     /// Of each number its key, and how many of its facts no source has shown yet.
     open: Vec<(u64, u32)>,
@@ -90,7 +89,6 @@ impl Number {
 
 impl Told {
     pub(super) fn clear(&mut self) {
-        self.subjects.clear();
         self.numbers.reset(0);
         self.pairs.reset(0);
         self.open.clear();
@@ -183,12 +181,18 @@ impl Told {
             for &(identifier, subject) in &identifiers {
                 if identifier.to <= told.from || identifier.from >= told.to {
                     self.pair(subject, number, teller);
+                    let first_word = (identifier.from, end_of_word(bytes, identifier.from, identifier.to));
+                    filter.mark(folded(bytes, first_word.0, first_word.1), sign::SUBJECT);
                 }
             }
             let (low, high) = around(bytes, from, to, told);
             for word in all.iter().filter(|word| word.from >= low && word.to <= high) {
                 if word.to <= told.from || word.from >= told.to {
-                    letters(bytes, word, |part| self.pair(folded(bytes, part.from, part.to), number, teller));
+                    letters(bytes, word, |part| {
+                        let subject = folded(bytes, part.from, part.to);
+                        self.pair(subject, number, teller);
+                        filter.mark(subject, sign::SUBJECT);
+                    });
                 }
             }
         }
@@ -209,7 +213,6 @@ impl Told {
         let n = self.facts.len() as u32;
         let fact = self.pairs.get_or_insert(key, n, |fact| self.facts[fact as usize].key == key);
         if fact == n {
-            self.subjects.mark(subject, sign::TOLD);
             self.facts.push(Pair { key, last_use: message, number, counted: NEVER, home: NEVER, visible: NEVER });
             self.open[number as usize].1 += 1;
         }
@@ -233,17 +236,17 @@ impl Told {
         })
     }
 
-    /// Adds the facts of the line `bytes[from..to]` that no source has shown to `facts`; `numbers` stand in it.
+    /// Adds the facts of the line `bytes[from..to]` that no source has shown to `facts`; `numbers` and `subjects` stand in it.
     pub(super) fn look(
-        &mut self,
+        &self,
         bytes: &[u8],
         (from, to): (usize, usize),
-        numbers: &[Number],
+        (numbers, subjects): (&[Number], &[Candidate]),
         message: u32,
         facts: &mut Vec<Fact>,
     ) {
         if to - from <= MAX_PIECE {
-            return self.piece(bytes, (from, to), numbers, message, facts);
+            return self.piece(bytes, (from, to), (numbers, subjects), message, facts);
         }
         let is_json =
             bytes[from..to].iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|b| b"[{".contains(b));
@@ -254,48 +257,43 @@ impl Told {
             let n_inside = piece.map_or(1, |piece| rest.iter().take_while(|n| (n.from as usize) < piece.1).count());
             let (inside, behind) = rest.split_at(n_inside.max(1));
             if let Some(piece) = piece {
-                self.piece(bytes, piece, inside, message, facts);
+                let first = subjects.partition_point(|word| (word.from as usize) < piece.0);
+                self.piece(bytes, piece, (inside, &subjects[first..]), message, facts);
             }
             rest = behind;
         }
     }
 
     fn piece(
-        &mut self,
+        &self,
         bytes: &[u8],
         (from, to): (usize, usize),
-        numbers: &[Number],
+        (numbers, subjects): (&[Number], &[Candidate]),
         message: u32,
         facts: &mut Vec<Fact>,
     ) {
         if numbers.len() > MAX_NUMBERS {
             return;
         }
-        let mut all = std::mem::take(&mut self.words);
-        all.clear();
-        words(bytes, from, to, |word| all.push(word));
-        let mut ask = |told: &mut Self, subject: u64, at: usize| {
-            if told.subjects.signs(subject) == 0 {
-                return;
-            }
+        let mut ask = |subject: u64, at: usize| {
             for number in numbers {
                 let key = mix(subject, u64::from(number.id) << 1 | 1);
-                let Some(fact) = told.find_pair(key) else { continue };
-                let pair = &mut told.facts[fact as usize];
+                let Some(fact) = self.find_pair(key) else { continue };
+                let pair = &self.facts[fact as usize];
                 if pair.last_use > message && pair.home == NEVER {
                     facts.push(Fact { number: number.from, subject: at as u32, fact });
                 }
             }
         };
-        for word in &all {
-            letters(bytes, word, |part| ask(self, folded(bytes, part.from, part.to), part.from));
-        }
-        for_joined(bytes, &all, |word| {
-            if word.is_compound() || !bytes[word.from].is_ascii_lowercase() {
-                ask(self, exact(bytes, word.from, word.to), word.from);
+        for word in subjects.iter().take_while(|word| (word.from as usize) < to) {
+            let (at, end) = (word.from as usize, word.to as usize);
+            if end - at >= MIN_LETTERS && are_letters_apart(bytes, at, end) {
+                ask(word.hash, at);
             }
-        });
-        self.words = all;
+            if let Some(end) = end_of_joined(bytes, (from, to), (at, end)) {
+                ask(exact(bytes, at, end), at);
+            }
+        }
     }
 
     /// Facts that `message` is the first to hold need no other place.
@@ -349,6 +347,45 @@ pub(super) fn for_joined(bytes: &[u8], words: &[Word], mut each: impl FnMut(Word
 fn is_identifier(bytes: &[u8], word: Word) -> bool {
     let text = &bytes[word.from..word.to];
     text.len() >= MIN_LETTERS && super::form::is_identifier(text) && !text.iter().all(u8::is_ascii_digit)
+}
+
+/// Where the word ends that goes on at `at`.
+fn end_of_word(bytes: &[u8], at: usize, to: usize) -> usize {
+    at + (at..to).take_while(|&at| is_word_at(bytes, at)).count()
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn is_word_at(bytes: &[u8], at: usize) -> bool {
+    is_word(bytes[at]) || is_wide_at(bytes, at)
+}
+
+fn is_word_before(bytes: &[u8], at: usize) -> bool {
+    is_word(bytes[at - 1]) || is_wide_before(bytes, at)
+}
+
+/// Where the identifier ends that begins with a word of `bytes[from..to]`, when it is more than a word of small letters.
+fn end_of_joined(bytes: &[u8], (from, to): (usize, usize), (at, end): (usize, usize)) -> Option<usize> {
+    let is_joined = || at > from + 1 && is_joiner(bytes[at - 1]) && is_word_before(bytes, at - 1);
+    if at > from && (is_word_before(bytes, at) || is_joined()) || end < to && is_word_at(bytes, end) {
+        return None;
+    }
+    let mut all = end;
+    for _ in 1..MAX_JOINED {
+        if all + 1 >= to || !is_joiner(bytes[all]) || !is_word_at(bytes, all + 1) {
+            break;
+        }
+        all = end_of_word(bytes, all + 1, to);
+    }
+    (!bytes[at..all].iter().all(u8::is_ascii_lowercase)).then_some(all)
+}
+
+/// True when no letter stands right before or behind.
+fn are_letters_apart(bytes: &[u8], from: usize, to: usize) -> bool {
+    let is_behind = bytes[to].is_ascii_alphabetic() || is_wide_at(bytes, to);
+    !is_behind && (from == 0 || !bytes[from - 1].is_ascii_alphabetic() && !is_wide_before(bytes, from))
 }
 
 /// Calls `each` with the words of letters in `word`.
