@@ -8,8 +8,11 @@ const BELL: u8 = 0x07;
 /// Codes that are shown of a text at most; a mark takes as much room as four of them.
 const FEW: u32 = 5;
 
-/// The pieces without codes, when these are many.
-pub(super) fn without(bytes: &[u8], pieces: Vec<Piece>) -> Vec<Piece> {
+/// The pieces of `bytes[from..to]` without codes, when these are many.
+pub(super) fn without(bytes: &[u8], (from, to): (usize, usize), pieces: Vec<Piece>) -> Vec<Piece> {
+    if memchr::memchr(ESCAPE, &bytes[from..to]).is_none() {
+        return pieces;
+    }
     let count = |piece: &Piece| match *piece {
         Piece::Copy { from, to } => memchr::memchr_iter(ESCAPE, &bytes[from as usize..to as usize]).count() as u32,
         _ => 0,
@@ -88,7 +91,7 @@ mod tests {
         let text = "a\u{1b}[1mb\u{1b}[0m".repeat(4);
         let bytes = text.as_bytes();
         let whole = vec![Piece::Copy { from: 0, to: bytes.len() as u32 }];
-        let pieces = without(bytes, whole.clone());
+        let pieces = without(bytes, (0, bytes.len()), whole.clone());
         let shown: Vec<u8> = pieces
             .iter()
             .flat_map(|piece| match *piece {
@@ -99,6 +102,6 @@ mod tests {
         assert_eq!(String::from_utf8_lossy(&shown), "a|bababab");
         let few = "a\u{1b}[1mb\u{1b}[0m";
         let whole = vec![Piece::Copy { from: 0, to: few.len() as u32 }];
-        assert_eq!(without(few.as_bytes(), whole.clone()), whole);
+        assert_eq!(without(few.as_bytes(), (0, few.len()), whole.clone()), whole);
     }
 }

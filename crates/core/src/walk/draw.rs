@@ -68,7 +68,7 @@ impl<'t> Draw<'t> {
         } else {
             self.text();
         }
-        codes::without(self.bytes, self.pieces)
+        codes::without(self.bytes, (from, to), self.pieces)
     }
 
     fn root(&self, line: usize) -> (Node, u32) {

@@ -259,7 +259,9 @@ impl<'t> Of<'t> {
 
     /// Shows both fences of a block where one of them is shown.
     pub(super) fn join_fences(&self, units: &mut Units) {
-        if units.is_document {
+        let (Some(first), Some(last)) = (self.lines.first(), self.lines.last()) else { return };
+        let text = &self.bytes[first.from as usize..last.to as usize];
+        if units.is_document || memchr::memmem::find(text, b"```").is_none() {
             return;
         }
         let mut open: Option<usize> = None;

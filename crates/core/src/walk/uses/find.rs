@@ -76,8 +76,8 @@ pub(in crate::walk) struct Uses {
     facts: Vec<Fact>,
     found: Vec<Found>,
     words: Vec<Word>,
-    /// Where words of a text begin that may be numbers or states.
-    telling: Vec<u32>,
+    /// Words of a text that may be numbers or states.
+    telling: Vec<Word>,
     candidates: Vec<Candidate>,
     numbers: Vec<super::told::Number>,
     subjects: Vec<Candidate>,
@@ -339,7 +339,7 @@ impl Uses {
         let mut next = usize::MAX;
         words(bytes, from, to, |word| {
             if tells && may_tell(bytes, word) {
-                telling.push(word.from as u32);
+                telling.push(word);
             }
             let (goes_on, is_joined) = (word.from == next, is_joiner(bytes[word.to]));
             next = if is_joined { word.to + 1 } else { usize::MAX };

@@ -107,35 +107,39 @@ impl Told {
     }
 
     /// Takes the facts of a text that the assistant says or thinks; messages come in descending order.
-    /// In `telling` is where its words begin that may be numbers or states.
+    /// Of its words `telling` may be numbers or states.
     pub(super) fn add(
         &mut self,
         bytes: &[u8],
         (from, to): (usize, usize),
-        telling: &[u32],
+        telling: &[Word],
         teller: Teller,
         filter: &mut Filter,
     ) {
         let (mut start, mut rest) = (from, telling);
-        while let Some(&first) = rest.first() {
+        while let Some(first) = rest.first() {
             let end = end_of_sentence(bytes, start, to);
-            if (first as usize) < end {
-                if end - start <= MAX_SENTENCE {
-                    self.sentence(bytes, start, end, teller, filter);
-                }
-                rest = &rest[rest.iter().take_while(|&&at| (at as usize) < end).count()..];
+            let (inside, behind) = rest.split_at(rest.iter().take_while(|word| word.from < end).count());
+            if first.from < end && end - start <= MAX_SENTENCE {
+                self.sentence(bytes, (start, end), inside, teller, filter);
             }
-            start = end + 1;
+            (rest, start) = (behind, end + 1);
         }
     }
 
-    fn sentence(&mut self, bytes: &[u8], from: usize, to: usize, teller: Teller, filter: &mut Filter) {
+    fn sentence(
+        &mut self,
+        bytes: &[u8],
+        (from, to): (usize, usize),
+        telling: &[Word],
+        teller: Teller,
+        filter: &mut Filter,
+    ) {
         let mut all = std::mem::take(&mut self.words);
         let mut found = std::mem::take(&mut self.found);
         all.clear();
         found.clear();
-        words(bytes, from, to, |word| all.push(word));
-        for word in &all {
+        for word in telling {
             if found.last().is_some_and(|last: &Telling| word.from < last.to) {
                 continue;
             }
@@ -148,6 +152,7 @@ impl Told {
             found.extend(time.or_else(|| told_at(bytes, word, to)));
         }
         if !found.is_empty() && found.len() <= MAX_NUMBERS {
+            words(bytes, from, to, |word| all.push(word));
             self.pairs_of(bytes, (from, to), (&all, &found), teller, filter);
         }
         self.words = all;
