@@ -25,14 +25,15 @@ use crate::error::{Error, Result};
 use crate::pipeline::bridge::guard;
 use crate::pipeline::{Compression, TableReader, batch_bytes, label, large_schema, value_bytes, view_schema};
 
-/// A row group ends when its rows have this many bytes: 32 MiB of text become some 8 MiB, which a reader holds
-/// easily and which still compress well.
+/// A row group ends when its rows have this many bytes: 32 MiB of text become 8 MiB, which readers hold and which compress well.
 const ROW_GROUP_BYTES: usize = 32 << 20;
 /// … or when it has this many rows.
 const ROW_GROUP_ROWS: usize = 1 << 20;
 /// A page is compressed by itself, and a reader of one row unpacks the page that it is in: 8 MiB take less than 20 ms, and are
 /// 3 % smaller than pages of 1 MiB.
 const PAGE_BYTES: usize = 8 << 20;
+/// The same at quick levels, which look back less far: its memory is used again, and the copies on its way stay in the cache.
+const QUICK_PAGE_BYTES: usize = 1 << 20;
 /// Columns of texts: their lengths stand before all of them, and what is like what stands closer together.
 const TEXTS: [&str; 8] = [
     "message",
@@ -67,7 +68,6 @@ const DICTIONARY: [&str; 10] = [
 ];
 /// Readers hold about this much of a table at a time.
 const SLICE_BYTES: i64 = 1 << 20;
-
 /// Columns of foreign tables that hold long texts, which rarely repeat.
 const LONG_TEXTS: [&str; 6] = ["content", "value", "text", "arguments", "messages", "conversations"];
 
@@ -199,7 +199,7 @@ fn properties(compression: Compression) -> Result<WriterPropertiesBuilder> {
     Ok(WriterProperties::builder()
         .set_created_by(concat!("condenser ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(codec)
-        .set_data_page_size_limit(PAGE_BYTES)
+        .set_data_page_size_limit(if compression.is_quick() { QUICK_PAGE_BYTES } else { PAGE_BYTES })
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_statistics_enabled(EnabledStatistics::Chunk))
 }

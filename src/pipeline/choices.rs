@@ -75,6 +75,11 @@ impl Compression {
         if is_kept { Self::Zstd(Self::KEPT_ZSTD) } else { Self::default() }
     }
 
+    /// True for the levels of Zstandard before the one that is taken when none is named.
+    pub(crate) fn is_quick(self) -> bool {
+        matches!(self, Self::Zstd(level) if level < Self::ZSTD)
+    }
+
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
