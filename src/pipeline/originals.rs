@@ -41,8 +41,7 @@ pub(crate) fn by_written(
     let mut all_come_back = true;
     let mut stored = |original: &Original<'_>| {
         let delta = deltas.of(original.message, ends.begin(original.position))?;
-        let whole = wholes.next(original.position, &delta.pieces, &delta.rest);
-        all_come_back &= whole.is_ok_and(|whole| whole == original.message);
+        all_come_back &= wholes.next_is(original.position, &delta, original.message);
         Some(delta)
     };
     let all = originals.iter().map(&mut stored).collect();

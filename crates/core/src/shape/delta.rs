@@ -2,7 +2,9 @@
 //! to know why they differ.
 
 use super::escape::{Style, encode};
+use super::keys::Keys;
 use super::layout::{RestoreError, damaged};
+use super::out::{Expected, Out};
 use super::row::MessageRow;
 
 /// Bytes that a stretch has at least: one that stands near behind the last one, and any other.
@@ -10,8 +12,6 @@ const NEAR: usize = 24;
 const FAR: usize = 48;
 /// Bytes behind the last stretch that are near.
 const NEAR_BYTES: usize = 64;
-/// Of bytes that are not ASCII one place in two to the power of so many is looked up.
-const SPARSE: u32 = 3;
 /// Of the places of what was written one in so many is known.
 const STEP: usize = 2;
 /// Places that are tried for each one that is looked up, on either side of the last stretch.
@@ -54,7 +54,9 @@ impl WrittenText {
     #[must_use]
     pub fn of_rows(messages: &[MessageRow<'_>], style: char) -> Option<Self> {
         let style = Style::from_code(style)?;
-        let mut written = Self::default();
+        // With some room for what is escaped.
+        let n: usize = messages.iter().map(|message| message.content.as_deref().map_or(0, str::len)).sum();
+        let mut written = Self { text: String::with_capacity(n + n / 8), begins: Vec::with_capacity(messages.len()) };
         for message in messages {
             written.begins.push(written.text.len());
             push_row(message, style, &mut written.text);
@@ -162,12 +164,26 @@ impl<'w> Wholes<'w> {
     /// # Errors
     /// Says that it is not of what was written.
     pub fn next(&mut self, position: usize, pieces: &[DeltaPiece], rest: &str) -> Result<String, RestoreError> {
-        self.begin(position);
-        self.put_together(pieces, rest).ok_or_else(|| damaged("an original is not of what was written"))
+        let mut original = String::with_capacity(rest.len() + pieces.len() * 64);
+        let is_whole = self.put_together(position, pieces, rest, &mut original).is_some();
+        if is_whole { Ok(original) } else { Err(damaged("an original is not of what was written")) }
     }
 
-    fn put_together(&mut self, pieces: &[DeltaPiece], mut rest: &str) -> Option<String> {
-        let mut original = String::with_capacity(rest.len() + pieces.len() * 64);
+    /// True where the next original comes out as this one, byte for byte. Takes no memory.
+    #[must_use]
+    pub fn next_is(&mut self, position: usize, delta: &Delta, original: &str) -> bool {
+        let mut expected = Expected::new(original);
+        self.put_together(position, &delta.pieces, &delta.rest, &mut expected).is_some() && expected.is_met()
+    }
+
+    fn put_together(
+        &mut self,
+        position: usize,
+        pieces: &[DeltaPiece],
+        mut rest: &str,
+        original: &mut impl Out,
+    ) -> Option<()> {
+        self.begin(position);
         for piece in pieces {
             let (told, left) = rest.split_at_checked(piece.rest as usize)?;
             let n = piece.moved.div_ceil(2) as usize;
@@ -178,7 +194,7 @@ impl<'w> Wholes<'w> {
             (rest, self.end) = (left, end);
         }
         original.push_str(rest);
-        Some(original)
+        Some(())
     }
 }
 
@@ -209,107 +225,14 @@ fn equal(a: &[u8], b: &[u8]) -> usize {
     n + a[n..].iter().zip(&b[n..]).take_while(|(a, b)| a == b).count()
 }
 
-/// Bytes of a key.
-const KEY: usize = 16;
-
-/// The same byte eight times.
-const fn each(byte: u8) -> u64 {
-    u64::from_ne_bytes([byte; 8])
-}
-
-/// Of eight bytes those that are letters or digits, and those that are not ASCII, by their highest bits.
-fn kinds(bytes: u64) -> (u64, u64) {
-    let low = bytes & each(0x7f);
-    let is_from = |of: u64, first: u8| of + each(0x80 - first);
-    let is_between = |of: u64, first: u8, last: u8| is_from(of, first) & !is_from(of, last + 1);
-    let word = is_between(low, b'0', b'9') | is_between(low | each(0x20), b'a', b'z');
-    let wide = bytes & each(0x80);
-    (word & each(0x80) & !wide, wide)
-}
-
-/// Places that are looked up, and what stands there: beginnings of words, and some places of what has none, whatever stands around
-/// them.
-#[derive(Debug)]
-struct Keys<'t> {
-    bytes: &'t [u8],
-    /// The block that is looked at.
-    block: usize,
-    /// Of its places those that are left, and which of them are not ASCII, a bit for each.
-    places: u64,
-    wide: u64,
-    /// 1 where what stands before the block is a letter or a digit.
-    before: u64,
-}
-
-/// Bytes of a block: one for each bit.
-const BLOCK: usize = u64::BITS as usize;
-
-impl<'t> Keys<'t> {
-    fn of(bytes: &'t [u8]) -> Self {
-        let mut keys = Self { bytes, block: 0, places: 0, wide: 0, before: 0 };
-        keys.look();
-        keys
-    }
-
-    /// Looks at the block; behind the end of a text nothing stands.
-    fn look(&mut self) {
-        let rest = &self.bytes[self.block..];
-        let block = rest.first_chunk::<BLOCK>().copied().unwrap_or_else(|| {
-            let mut block = [0; BLOCK];
-            block[..rest.len()].copy_from_slice(rest);
-            block
-        });
-        let (mut word, mut wide) = (0, 0);
-        for (at, eight) in block.as_chunks::<8>().0.iter().enumerate() {
-            let (word_here, wide_here) = kinds(u64::from_le_bytes(*eight));
-            word |= highest_bits(word_here) << (8 * at);
-            wide |= highest_bits(wide_here) << (8 * at);
-        }
-        self.places = word & !(word << 1 | self.before) | wide;
-        (self.wide, self.before) = (wide, word >> (BLOCK - 1));
-    }
-
-    /// Goes on at a place behind the last one.
-    fn go_to(&mut self, at: usize) {
-        if at >= self.block + BLOCK {
-            self.before = u64::from(self.bytes[at - 1].is_ascii_alphanumeric());
-            self.block = at;
-            self.look();
-        } else {
-            self.places &= u64::MAX << (at - self.block);
-        }
-    }
-}
-
-/// The highest bit of each of eight bytes, one beside the other.
-fn highest_bits(bytes: u64) -> u64 {
-    (bytes >> 7 & each(1)).wrapping_mul(0x0102_0408_1020_4080) >> 56
-}
-
-impl Iterator for Keys<'_> {
-    type Item = (usize, u32);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            while self.places == 0 {
-                self.block += BLOCK;
-                if self.block + KEY > self.bytes.len() {
-                    return None;
-                }
-                self.look();
-            }
-            let bit = self.places.trailing_zeros();
-            let at = self.block + bit as usize;
-            self.places &= self.places - 1;
-            let sixteen = self.bytes.get(at..)?.first_chunk::<KEY>()?;
-            let [first, second] = [0, 8].map(|from| u64::from_le_bytes(std::array::from_fn(|at| sixteen[from + at])));
-            let mixed = first.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            if self.wide >> bit & 1 == 0 || mixed.leading_zeros() >= SPARSE {
-                let key = (mixed ^ second.rotate_left(29)).wrapping_mul(0xD1B5_4A32_D192_ED03);
-                return Some((at, (key >> u32::BITS) as u32));
-            }
-        }
-    }
+/// How many bytes two texts end with alike.
+fn equal_before(a: &[u8], b: &[u8]) -> usize {
+    let n = a.len().min(b.len());
+    let (a, b) = (&a[a.len() - n..], &b[b.len() - n..]);
+    let eights = a.as_rchunks::<8>().1.iter().rev().zip(b.as_rchunks::<8>().1.iter().rev());
+    let left = n - eights.take_while(|(a, b)| a == b).count() * 8;
+    let bytes = a[..left].iter().rev().zip(b[..left].iter().rev());
+    n - left + bytes.take_while(|(a, b)| a == b).count()
 }
 
 /// Places of a text by what stands there.
@@ -325,7 +248,9 @@ struct Places {
 
 impl Places {
     fn of(text: &[u8]) -> Self {
-        let keys: Vec<(u32, u32)> = Keys::of(text).step_by(STEP).map(|(at, key)| (at as u32, key)).collect();
+        // Words are seldom shorter than this on average.
+        let mut keys: Vec<(u32, u32)> = Vec::with_capacity(text.len() / (STEP * 4));
+        keys.extend(Keys::of(text).step_by(STEP).map(|(at, key)| (at as u32, key)));
         let n_slots = keys.len().next_power_of_two();
         let mut places =
             Self { may_stand: vec![0; n_slots.div_ceil(8)], begins: vec![0; n_slots + 1], all: vec![0; keys.len()] };
@@ -388,8 +313,7 @@ impl Places {
             let longer = |best: Copy, copy: Copy| if copy.n > best.n { copy } else { best };
             let nearest = behind.iter().take(MOST_TRIED).chain(before.iter().rev().take(MOST_TRIED));
             let Some(copy) = nearest.filter_map(copy_at).reduce(longer) else { continue };
-            let before = original[told..at].iter().rev().zip(written[..copy.written].iter().rev());
-            let n_before = before.take_while(|(a, b)| a == b).count();
+            let n_before = equal_before(&original[told..at], &written[..copy.written]);
             (told, end) = (at + copy.n, copy.written + copy.n);
             keys.go_to(told);
             copies.push(Copy { from: at - n_before, written: copy.written - n_before, n: n_before + copy.n });
@@ -400,7 +324,7 @@ impl Places {
 
 #[cfg(test)]
 mod tests {
-    use super::{Delta, DeltaPiece, Deltas, KEY, Keys, Wholes, WrittenText};
+    use super::{Delta, DeltaPiece, Deltas, Wholes, WrittenText, equal_before};
 
     /// What is left of `original` beside `written`, after a look at whether it comes back.
     fn rest(original: &str, written: &str) -> Option<String> {
@@ -502,20 +426,12 @@ mod tests {
     }
 
     #[test]
-    fn words_begin_where_they_do() {
-        let text = "a1 bc:D_e@Zz[z`y{0/9:é x  (f) end of it all, and more of it".repeat(5);
-        let is_of_word = |at: usize| text.as_bytes()[at].is_ascii_alphanumeric();
-        let words = (0..=text.len() - KEY).filter(|&at| is_of_word(at) && (at == 0 || !is_of_word(at - 1)));
-        let words: Vec<usize> = words.collect();
-        let found = |keys: Keys<'_>| -> Vec<usize> {
-            keys.map(|(at, _)| at).filter(|&at| text.as_bytes()[at].is_ascii()).collect()
-        };
-        assert_eq!(found(Keys::of(text.as_bytes())), words);
-        for (at, behind) in (1..=words[70]).map(|at| (at, words.iter().position(|&word| word >= at).expect("one"))) {
-            let mut keys = Keys::of(text.as_bytes());
-            keys.next();
-            keys.go_to(at.max(1));
-            assert_eq!(found(keys), words[behind..], "{at}");
+    fn ends_are_alike_as_far_as_single_bytes_are() {
+        for (n, other) in (0..40).flat_map(|n| [(n, 0), (n, 3), (n, 19)]) {
+            let (a, b) = (format!("{}x{}", "q".repeat(other), "ab".repeat(n)), format!("y{}", "ab".repeat(n)));
+            assert_eq!(equal_before(a.as_bytes(), b.as_bytes()), 2 * n);
+            assert_eq!(equal_before(b.as_bytes(), a.as_bytes()), 2 * n);
+            assert_eq!(equal_before(a.as_bytes(), a.as_bytes()), a.len());
         }
     }
 

@@ -11,6 +11,7 @@ mod events;
 mod find;
 mod index;
 mod json;
+mod keys;
 mod layout;
 mod member;
 mod out;
