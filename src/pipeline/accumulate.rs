@@ -38,6 +38,11 @@ impl<'t> Accumulator<'t> {
         }
     }
 
+    /// The same for records of about so many bytes.
+    pub(crate) fn with_bytes(self, n_bytes: usize) -> Self {
+        Self { verbatim: VerbatimBuilder::with_bytes(n_bytes), ..self }
+    }
+
     /// Counts and measures a conversation; `hash` is that of its record or row.
     pub(crate) fn conversation(&mut self, place: RowPlace<'_>, product: &Product<'_>, hash: blake3::Hash) {
         let Product { decoded, condensed } = product;

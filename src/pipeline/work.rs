@@ -74,8 +74,11 @@ pub(super) fn encode_batches(batches: &[(Task<'_>, &Batch)]) -> Result<(EncodedB
 
 fn encode_lines(batches: &[(Task<'_>, &Batch)]) -> Result<(EncodedBatch, Vec<Counted>)> {
     let Some((first, _)) = batches.first() else { return Ok(Default::default()) };
-    let (rows, records) = (ConversationsBuilder::default(), RecordsBuilder::default());
-    let mut lines = Lines { rows, records, sum: Accumulator::new(first), failure: None };
+    // Columns of texts that do not grow are not copied; memory that nothing is written to costs nothing.
+    let n_bytes = batches.iter().map(|(_, batch)| batch.n_bytes()).sum();
+    let (rows, records) = (ConversationsBuilder::with_bytes(n_bytes), RecordsBuilder::default());
+    let sum = Accumulator::new(first).with_bytes(n_bytes);
+    let mut lines = Lines { rows, records, sum, failure: None };
     let mut all = Vec::with_capacity(batches.len());
     for (task, batch) in batches {
         let Batch::Lines(batch) = batch else {

@@ -52,7 +52,11 @@ impl Repeats {
         if chars < MIN_REPEAT_CHARS {
             return;
         }
-        let start = || text.trim_start().chars().take(EXCERPT_CHARS).collect();
+        let start = || {
+            let text = text.trim_start();
+            let end = text.char_indices().nth(EXCERPT_CHARS).map_or(text.len(), |(at, _)| at);
+            text.get(..end).unwrap_or_default().to_owned()
+        };
         self.0.entry(hash).or_insert_with(|| Repeat { count: 0, chars, excerpt: start() }).count += 1;
         if self.0.len() > 2 * MAX_FOLLOWED {
             self.bound();

@@ -56,6 +56,9 @@ fn rows<'b>(
     RecordBatch::try_new(schema, columns.into_iter().map(ArrayBuilder::finish).collect()).map_err(internal)
 }
 
+/// Of the columns of messages that of their contents.
+const CONTENT: usize = 1;
+
 /// Builds rows of the conversations table, as columns.
 #[derive(Debug, Default)]
 pub(crate) struct ConversationsBuilder {
@@ -66,6 +69,13 @@ pub(crate) struct ConversationsBuilder {
 }
 
 impl ConversationsBuilder {
+    /// For contents of about so many bytes.
+    pub(crate) fn with_bytes(n_bytes: usize) -> Self {
+        let mut builder = Self::default();
+        builder.columns[CONTENT] = LargeStringBuilder::with_capacity(0, n_bytes);
+        builder
+    }
+
     pub(crate) fn push(&mut self, place: RowPlace<'_>, row: &Row<'_>) {
         self.place.push(place);
         self.lengths.push(row.messages.len());
@@ -226,6 +236,11 @@ table! {
 }
 
 impl VerbatimBuilder {
+    /// For texts of about so many bytes.
+    pub(crate) fn with_bytes(n_bytes: usize) -> Self {
+        Self { message: LargeStringBuilder::with_capacity(0, n_bytes), ..Self::default() }
+    }
+
     pub(crate) fn push(&mut self, place: RowPlace<'_>, kind: Kind, original: OriginalRow<'_>, text: &str) {
         self.place.push(place);
         self.position.append_option(original.position);
@@ -244,7 +259,8 @@ impl VerbatimBuilder {
         };
         let list = || serde_json::to_string(&texts).expect("texts always serialize");
         self.marks.append_option((!texts.is_empty()).then(list));
-        self.style.append_option(original.style.map(String::from));
+        let mut style = [0; 4];
+        self.style.append_option(original.style.map(|sign| &*sign.encode_utf8(&mut style)));
         let numbers = |piece: &DeltaPiece| [piece.rest, piece.moved, piece.copied].map(u64::from);
         self.pieces.append_option(original.pieces.map(|pieces| packed(pieces.iter().flat_map(numbers))));
     }

@@ -6,7 +6,8 @@ const GOES_ON: u8 = 0x80;
 
 /// These numbers as bytes.
 pub(crate) fn packed(numbers: impl IntoIterator<Item = u64>) -> Vec<u8> {
-    let mut bytes = Vec::new();
+    let numbers = numbers.into_iter();
+    let mut bytes = Vec::with_capacity(numbers.size_hint().0);
     for mut number in numbers {
         while number >= GOES_ON.into() {
             bytes.push(number as u8 | GOES_ON);
