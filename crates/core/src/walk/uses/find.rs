@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::form::{Form, form, is_counted, is_little};
 use super::lines::{Slots, says};
-use super::needles::{Hit, Kind, Needles, parts, sign};
+use super::needles::{Candidate, Hit, Kind, Needles, parts, sign};
 use super::number::may_tell;
 use super::outcome::{Words, is_exception};
 use super::scan::{Line, Word, bare, exact, folded, is_joiner, lines, words};
@@ -51,14 +51,6 @@ pub(in crate::walk) struct Found {
     pub(in crate::walk) hits: Range<usize>,
     /// The facts that it is the first to show.
     pub(in crate::walk) facts: Range<usize>,
-}
-
-/// A word whose hash the filter does not rule out.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Candidate {
-    pub(super) hash: u64,
-    pub(super) from: u32,
-    pub(super) to: u32,
 }
 
 /// What the texts of a conversation use of each other; the memory is reused.

@@ -10,6 +10,7 @@ mod needles;
 mod number;
 mod outcome;
 mod scan;
+mod subject;
 mod texts;
 mod told;
 mod wide;

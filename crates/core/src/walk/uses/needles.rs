@@ -33,6 +33,14 @@ const BESIDE: usize = 4;
 /// Words of a value that may become its anchor.
 const MAX_WORDS: usize = 12;
 
+/// A word whose hash the filter does not rule out.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Candidate {
+    pub(super) hash: u64,
+    pub(super) from: u32,
+    pub(super) to: u32,
+}
+
 /// Which words a source is worth a look-up for: a set of hashes that may say yes too often, but never no too often.
 #[derive(Debug)]
 pub(super) struct Filter {

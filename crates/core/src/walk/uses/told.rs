@@ -1,11 +1,11 @@
 //! Facts that an assistant tells: a number or state together with what it belongs to. A sentence of the assistant makes
 //! pairs; a line or record of a source is asked whether it holds one. Knows sentences and pairs; refuses to know who needs them.
 
-use super::find::Candidate;
 use super::index::Index;
-use super::needles::{Filter, sign};
+use super::needles::{Candidate, Filter, sign};
 use super::number::{Telling, forms, hours, time_at, told_at};
-use super::scan::{Word, exact, folded, is_joiner, is_wide_at, is_wide_before, mix, words};
+use super::scan::{Word, exact, folded, mix, words};
+use super::subject::{end_of_joined, end_of_word, for_joined, is_identifier, is_of_letters, letters};
 
 const NEVER: u32 = u32::MAX;
 /// Bytes of a sentence that makes pairs.
@@ -18,10 +18,6 @@ const MAX_RECORD: usize = 600;
 const MAX_NUMBERS: usize = 12;
 /// Words between a number and a word that it belongs to.
 const NEAR: usize = 3;
-/// Letters of a word that a number may belong to.
-const MIN_LETTERS: usize = 4;
-/// Words of an identifier.
-const MAX_JOINED: usize = 24;
 
 /// A number or state in a source.
 #[derive(Debug, Clone, Copy)]
@@ -292,7 +288,7 @@ impl Told {
         };
         for word in subjects.iter().take_while(|word| (word.from as usize) < to) {
             let (at, end) = (word.from as usize, word.to as usize);
-            if end - at >= MIN_LETTERS && are_letters_apart(bytes, at, end) {
+            if is_of_letters(bytes, (at, end)) {
                 ask(word.hash, at);
             }
             if let Some(end) = end_of_joined(bytes, (from, to), (at, end)) {
@@ -335,82 +331,6 @@ fn end_of_sentence(bytes: &[u8], from: usize, to: usize) -> usize {
         at += 1;
     }
     to
-}
-
-/// Calls `each` for the identifiers made of `words`: words with one of `. / # -` between them, or single ones.
-pub(super) fn for_joined(bytes: &[u8], words: &[Word], mut each: impl FnMut(Word)) {
-    let mut rest = words;
-    while let Some(&first) = rest.first() {
-        let goes_on = |two: &&[Word]| two[1].from == two[0].to + 1 && is_joiner(bytes[two[0].to]);
-        let n = 1 + rest.windows(2).take(MAX_JOINED - 1).take_while(goes_on).count();
-        each(Word { to: rest[n - 1].to, borders: first.borders | u64::from(n > 1) << 63, ..first });
-        rest = &rest[n..];
-    }
-}
-
-/// True for identifiers of four or more characters that are not digits alone.
-fn is_identifier(bytes: &[u8], word: Word) -> bool {
-    let text = &bytes[word.from..word.to];
-    text.len() >= MIN_LETTERS && super::form::is_identifier(text) && !text.iter().all(u8::is_ascii_digit)
-}
-
-/// Where the word ends that goes on at `at`.
-fn end_of_word(bytes: &[u8], at: usize, to: usize) -> usize {
-    at + (at..to).take_while(|&at| is_word_at(bytes, at)).count()
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
-}
-
-fn is_word_at(bytes: &[u8], at: usize) -> bool {
-    is_word(bytes[at]) || is_wide_at(bytes, at)
-}
-
-fn is_word_before(bytes: &[u8], at: usize) -> bool {
-    is_word(bytes[at - 1]) || is_wide_before(bytes, at)
-}
-
-/// Where the identifier ends that begins with a word of `bytes[from..to]`, when it is more than a word of small letters.
-fn end_of_joined(bytes: &[u8], (from, to): (usize, usize), (at, end): (usize, usize)) -> Option<usize> {
-    let is_joined = || at > from + 1 && is_joiner(bytes[at - 1]) && is_word_before(bytes, at - 1);
-    if at > from && (is_word_before(bytes, at) || is_joined()) || end < to && is_word_at(bytes, end) {
-        return None;
-    }
-    let mut all = end;
-    for _ in 1..MAX_JOINED {
-        if all + 1 >= to || !is_joiner(bytes[all]) || !is_word_at(bytes, all + 1) {
-            break;
-        }
-        all = end_of_word(bytes, all + 1, to);
-    }
-    (!bytes[at..all].iter().all(u8::is_ascii_lowercase)).then_some(all)
-}
-
-/// True when no letter stands right before or behind.
-fn are_letters_apart(bytes: &[u8], from: usize, to: usize) -> bool {
-    let is_behind = bytes[to].is_ascii_alphabetic() || is_wide_at(bytes, to);
-    !is_behind && (from == 0 || !bytes[from - 1].is_ascii_alphabetic() && !is_wide_before(bytes, from))
-}
-
-/// Calls `each` with the words of letters in `word`.
-fn letters(bytes: &[u8], word: &Word, mut each: impl FnMut(Word)) {
-    if !word.is_compound() && !word.is_wide {
-        if word.to - word.from >= MIN_LETTERS && bytes[word.from].is_ascii_alphabetic() {
-            each(*word);
-        }
-        return;
-    }
-    let mut from = word.from;
-    let is_letter = |at: usize| at < word.to && (bytes[at].is_ascii_alphabetic() || bytes[at] >= 0x80);
-    for at in word.from..=word.to {
-        if !is_letter(at) {
-            if at - from >= MIN_LETTERS {
-                each(Word { from, to: at, ..Word::default() });
-            }
-            from = at + 1;
-        }
-    }
 }
 
 /// The stretch of a sentence that holds the [`NEAR`] words between blanks on either side of a number.
