@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::record_batch::RecordBatch;
 use futures::{StreamExt, TryStreamExt, stream};
+use tokio::sync::Semaphore;
 
 use super::admission::Admission;
 use super::bridge::Bridge;
@@ -60,8 +61,9 @@ pub async fn compress<S: Sink>(
     context.observer.begins(plan, &before);
     let n_at_once = context.limits.parts.clamp(1, open.len().max(1));
     let admission = Admission::new(context.limits.for_batches(n_at_once), context.options.batch_bytes, n_at_once);
-    let shared =
-        Shared { admission: Arc::new(admission), progress: Mutex::new(before), total_bytes: plan.total_bytes() };
+    let turns = Semaphore::new(n_at_once.saturating_sub(1).max(1));
+    let (admission, progress) = (Arc::new(admission), Mutex::new(before));
+    let shared = Shared { admission, turns, progress, total_bytes: plan.total_bytes() };
     let (failures, stopping) = (Mutex::new(Vec::new()), AtomicBool::new(false));
     let done: Vec<Option<Commit>> = stream::iter(open)
         .map(|part| {

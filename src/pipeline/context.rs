@@ -18,8 +18,8 @@ pub struct ResourceLimits {
 const PART_BYTES: usize = 64 << 20;
 
 impl ResourceLimits {
-    /// `memory` bytes and as many parts at once as keep `threads` workers busy: while one part ends another goes
-    /// on, and one reader and one encoder feed about four workers. At most half of the memory goes to what parts hold
+    /// `memory` bytes and as many parts at once as keep `threads` workers busy: one reader and one encoder feed about four
+    /// workers, and while one part ends another is read. At most half of the memory goes to what parts hold
     /// beside their batches, but two parts always run.
     pub fn new(memory: usize, threads: usize) -> Self {
         Self { memory, parts: (1 + threads / 4).min(memory / 2 / PART_BYTES).max(2) }

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures::future::try_join3;
 use futures::{TryStreamExt, stream};
 use tokio::runtime::Handle;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::admission::{Admission, stopped};
 use super::ages::Dated;
@@ -48,6 +48,8 @@ impl From<Error> for Failure {
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) admission: Arc<Admission>,
+    /// Whoever has one reads: of the parts that are open one is always at its end, or waits.
+    pub(super) turns: Semaphore,
     pub(super) progress: Mutex<Progress>,
     /// Bytes of all inputs as stored.
     pub(super) total_bytes: Option<u64>,
@@ -97,8 +99,10 @@ pub(super) async fn run_part<P: PartSink>(
     let (admission, handle) = (shared.admission.clone(), Handle::current());
     let (timer, enough) = (context.timer.clone(), context.options.batch_bytes);
     let reading = move || read_all(reading, enough, &admission, &handle, &read, timer.as_deref());
-    let reading = Bridge::run_blocking("reader", reading);
-    let reading = async { reading.await.map_err(failure_of_source) };
+    let reading = async {
+        let _turn = shared.turns.acquire().await.map_err(|_| Failure::Job(stopped()))?;
+        Bridge::run_blocking("reader", reading).await.map_err(failure_of_source)
+    };
     let working = async { work_all(context, (inputs.clone(), nights), batches, worked).await.map_err(Failure::Job) };
     let writing = async { write_all(context, shared, &inputs, results, sink).await.map_err(Failure::Job) };
     let (read, (), (mut done, told)) = try_join3(reading, working, writing).await?;
