@@ -26,6 +26,8 @@ pub(super) mod sign {
 
 const N_CELLS: usize = 1 << 16;
 const NONE: u32 = u32::MAX;
+/// Needles on one anchor from which another is better.
+const CROWDED: u32 = 12;
 /// Needles on one anchor; a value of several words beyond is not looked for.
 const FULL: u32 = 48;
 /// Bytes beside a word that belong to its anchor: most words of values are common, and few of them stand as in the value.
@@ -304,12 +306,13 @@ impl Needles {
             };
             (word, hash, sign, key, crowd(key))
         };
-        // At the ends of a value its words may be pieces of longer ones.
+        // At the ends of a value its words may be pieces of longer ones, as the day in `2024-05-05T04:17` is: they serve where those
+        // between are crowded.
         let is_at_end = |word: Word| word.from == from || word.to == to;
-        let best = found
-            .iter()
-            .map(anchor_of)
-            .min_by_key(|&(word, .., crowd)| (crowd, is_at_end(word), usize::MAX - (word.to - word.from)));
+        let rank = |&(word, .., crowd): &(Word, u64, u8, u64, u32)| {
+            (crowd >= CROWDED, is_at_end(word), crowd, usize::MAX - (word.to - word.from))
+        };
+        let best = found.iter().map(anchor_of).min_by_key(rank);
         let is_one = found.len() < 2;
         self.words = found;
         let (word, hash, sign, key, _) = best.filter(|&(.., crowd)| is_one || crowd < FULL)?;
