@@ -41,6 +41,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("model", 1),
     ("text", 2),
     ("shape", 2),
+    ("chat", 3),
     ("stage", 3),
     ("summary", 3),
     ("walk", 3),

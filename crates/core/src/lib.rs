@@ -27,6 +27,8 @@
 //! What stands below is the front door. The modules behind it are the lower floors of condenser itself; they are public for
 //! the package `condenser`, change with it, and are described in `ARCHITECTURE.md`.
 
+#[doc(hidden)]
+pub mod chat;
 mod compressor;
 #[doc(hidden)]
 pub mod engine;

@@ -17,7 +17,7 @@ pub(super) struct Bad {
 
 /// What a value is, told by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Null,
     Bool,
     Number,
@@ -28,21 +28,21 @@ pub(super) enum Kind {
 
 /// A value as it stands in the record.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Raw<'r> {
+pub(crate) struct Raw<'r> {
     /// The exact text.
     pub text: &'r str,
     pub kind: Kind,
     /// The escapes of a string; none for other kinds.
-    pub marks: Marks,
+    pub(super) marks: Marks,
 }
 
 impl<'r> Raw<'r> {
     /// The decoded string; `None` for other kinds.
-    pub(super) fn string(self) -> Option<Cow<'r, str>> {
+    pub(crate) fn string(self) -> Option<Cow<'r, str>> {
         (self.kind == Kind::Text).then(|| decode(unquoted(self.text), self.marks))
     }
     /// The decoded string, or the literal of a number.
-    pub(super) fn id(self) -> Option<Cow<'r, str>> {
+    pub(crate) fn id(self) -> Option<Cow<'r, str>> {
         match self.kind {
             Kind::Text => self.string(),
             Kind::Number => Some(Cow::Borrowed(self.text)),
@@ -347,7 +347,7 @@ pub(super) fn members<'r>(raw: &'r str, mut each: impl FnMut(Key<'r>, Raw<'r>)) 
 }
 
 /// The items of a list; nothing for other kinds. Ends where the text is damaged.
-pub(super) fn items<'r>(raw: &'r str, mut each: impl FnMut(Raw<'r>)) {
+pub(crate) fn items<'r>(raw: &'r str, mut each: impl FnMut(Raw<'r>)) {
     let mut scanner = Scanner::new(raw);
     if let Ok(Kind::List) = scanner.peek() {
         let _ended = scanner.list(|scanner| {
@@ -358,7 +358,7 @@ pub(super) fn items<'r>(raw: &'r str, mut each: impl FnMut(Raw<'r>)) {
 }
 
 /// The last member called `name` of an object that was validated before.
-pub(super) fn member<'r>(raw: &'r str, name: &str) -> Option<Raw<'r>> {
+pub(crate) fn member<'r>(raw: &'r str, name: &str) -> Option<Raw<'r>> {
     let mut found = None;
     members(raw, |key, value| {
         if key.name == name {

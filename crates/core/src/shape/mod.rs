@@ -36,7 +36,7 @@ pub use delta::{Delta, DeltaPiece, Deltas, Wholes, WrittenText};
 pub use detect::detect;
 pub use document::{RECORD_LISTS, is_document, is_list_key};
 pub use events::{SessionOf, detect_events, session_id};
-pub(crate) use json::leaves;
+pub(crate) use json::{Kind as JsonKind, Raw as RawJson, items, leaves, member};
 pub use layout::RestoreError;
 pub use restore::{messages_of, restore_record, restore_row, restores_record, restores_row};
 pub use row::{MessageRow, Row};
@@ -91,6 +91,32 @@ impl<'r> Decoded<'r> {
         };
         let members = self.index.head.iter().chain(&self.index.members);
         members.filter(says_when).map(|member| member.value.text)
+    }
+
+    /// The exact JSON of the member of the record that is called `key` and is not the list of messages.
+    #[must_use]
+    pub fn beside(&self, key: &str) -> Option<&'r str> {
+        let is_it = |member: &&Member<'r>| member.key.trim_matches('"') == key && member.value.kind != Kind::Null;
+        self.index.head.iter().find(is_it).map(|member| member.value.text)
+    }
+
+    /// The events of a log that carry no message, each with how many messages stand before it.
+    pub fn passed(&self) -> impl Iterator<Item = (usize, &'r str)> {
+        let log = self.index.log.as_ref();
+        let n_passed = log.map_or(0, |log| log.passed.len());
+        let mut at = 0;
+        (0..n_passed).filter_map(move |pass| {
+            let log = log?;
+            at += log.before.get(at..)?.iter().take_while(|&&before| before <= pass).count();
+            log.passed.get(pass).filter(|passed| passed.is_json).map(|passed| (at, passed.text))
+        })
+    }
+
+    /// The content of a message as one text where it is none of its own: the string, or the exact JSON.
+    #[must_use]
+    pub fn content_at(&self, message: usize) -> Option<std::borrow::Cow<'r, str>> {
+        let value = self.index.member(message, member::Field::Content)?.value;
+        Some(value.string().unwrap_or(std::borrow::Cow::Borrowed(value.text)))
     }
 
     /// The compressed conversation as a record of the same shape; everything unchanged is copied byte for byte.

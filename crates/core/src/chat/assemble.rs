@@ -1,0 +1,292 @@
+//! From pieces to turns: neighbours of one speaker are one turn, results stand behind their calls, each call has one. Knows what
+//! chat templates and APIs want; refuses to know logs.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{Content, Conversation, Message, Role, ShapeName, Thought};
+use crate::shape::Decoded;
+
+use super::flow::Step;
+use super::pieces::{self, Piece, Reply};
+use super::speakers::{self, Speakers};
+use super::threads::Thread;
+use super::tools::{final_reply, system_beside};
+use super::{ASSISTANT_FIRST, Chat, LOST_CALL, LeftOut, NO_RESULT, Note};
+
+/// What one speaker says at once.
+#[derive(Debug)]
+enum Turn<'a> {
+    System(Vec<Cow<'a, str>>),
+    Human(Vec<Cow<'a, str>>),
+    Assistant { reply: Reply<'a>, results: Vec<Option<Cow<'a, str>>> },
+}
+
+/// The conversation of a thread.
+pub(super) fn chat<'a>(decoded: &'a Decoded<'_>, thread: Thread<'a>) -> Chat<'a> {
+    let mut left = LeftOut { taken_back: thread.taken_back, ..LeftOut::default() };
+    let pieces = pieces_of(decoded, thread.system, thread.steps, &mut left);
+    let mut turns = Turns::of(&pieces);
+    for piece in pieces {
+        turns.take(piece, &mut left);
+    }
+    let id = Cow::Owned(format!("{}{}", decoded.conversation.id, thread.name));
+    let (messages, notes) = turns.messages();
+    let conversation =
+        Conversation { id, messages, is_compacted: decoded.conversation.is_compacted, ..Conversation::default() };
+    Chat { conversation, notes, left }
+}
+
+/// Everything that is said, in the order of the log.
+fn pieces_of<'a>(
+    decoded: &'a Decoded<'_>,
+    system: Vec<usize>,
+    steps: Vec<Step<'a>>,
+    left: &mut LeftOut,
+) -> Vec<Piece<'a>> {
+    let conversation = &decoded.conversation;
+    let speakers = speakers::of(&conversation.messages);
+    let mut out = Vec::new();
+    out.extend(system_beside(decoded).map(Piece::System));
+    let mut thoughts = Vec::new();
+    let steps = system.into_iter().map(Step::Message).chain(steps);
+    for step in steps {
+        let first = out.len();
+        match step {
+            Step::Message(at) => message(decoded, at, speakers, &mut out),
+            Step::Said(text) => out.push(Piece::Human { name: None, text }),
+            Step::Compacted(text) => out.push(Piece::Human { name: None, text }),
+            Step::Thought(text) => thoughts.push(text),
+            Step::Instructions(text) => out.push(Piece::System(text)),
+            Step::Other => {}
+        }
+        for piece in out.iter_mut().skip(first) {
+            if let Piece::Reply(reply) = piece {
+                reply.thoughts.splice(0..0, thoughts.drain(..));
+            }
+        }
+        left.not_said += out.iter().skip(first).filter(|piece| matches!(piece, Piece::NotSaid)).count();
+    }
+    out.extend(final_reply(decoded).map(Piece::Reply));
+    out
+}
+
+fn message<'a>(decoded: &'a Decoded<'_>, at: usize, speakers: Speakers<'a>, out: &mut Vec<Piece<'a>>) {
+    let Some(message) = decoded.conversation.messages.get(at) else { return };
+    if !message.results.is_empty() && decoded.shape != ShapeName::Openhands {
+        return pieces::results(message, out);
+    }
+    match speakers {
+        Speakers::Assistant(name) if speakers::speaker(message) == Some(name) => {
+            out.push(Piece::Reply(Reply { texts: vec![pieces::text(&message.content)], ..Reply::default() }));
+        }
+        Speakers::Assistant(_) if matches!(message.role, Role::User | Role::Other(_)) => {
+            out.push(Piece::Human { name: None, text: pieces::text(&message.content) });
+        }
+        Speakers::ByRole if message.role == Role::User => {
+            out.push(Piece::Human { name: None, text: pieces::text(&message.content) });
+        }
+        _ => pieces::of(decoded, &decoded.conversation, at, out),
+    }
+}
+
+/// The turns so far.
+struct Turns<'a> {
+    turns: Vec<Turn<'a>>,
+    /// The calls that the conversation has, anywhere.
+    known: BTreeSet<Cow<'a, str>>,
+    /// Calls that were made: their turn and place, the newest under their id.
+    made: BTreeMap<Cow<'a, str>, (usize, usize)>,
+    /// Results that came before their call, as logs of things that run at once have them.
+    early: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
+    /// What was thought in a reply that says and calls nothing.
+    thoughts: Vec<Cow<'a, str>>,
+}
+
+impl<'a> Turns<'a> {
+    fn of(pieces: &[Piece<'a>]) -> Self {
+        let calls = pieces.iter().flat_map(|piece| match piece {
+            Piece::Reply(reply) => reply.calls.as_slice(),
+            _ => &[],
+        });
+        let known = calls.filter_map(|call| call.id.clone()).collect();
+        Self { turns: Vec::new(), known, made: BTreeMap::new(), early: BTreeMap::new(), thoughts: Vec::new() }
+    }
+
+    fn take(&mut self, piece: Piece<'a>, left: &mut LeftOut) {
+        match piece {
+            Piece::System(text) => self.system(text),
+            Piece::Human { name, text } => self.human(match name {
+                Some(name) => Cow::Owned(format!("{name}: {text}")),
+                None => text,
+            }),
+            Piece::Reply(reply) => self.reply(reply, left),
+            Piece::Result { call, text } => self.result(call, text),
+            Piece::NotSaid => {}
+        }
+    }
+
+    /// What comes later than the beginning is what the program says in the user's place.
+    fn system(&mut self, text: Cow<'a, str>) {
+        if text.trim().is_empty() {
+            return;
+        }
+        match &mut *self.turns {
+            [] => self.turns.push(Turn::System(vec![text])),
+            [Turn::System(texts)] => texts.push(text),
+            _ => self.human(Cow::Owned(format!("<system>\n{text}\n</system>"))),
+        }
+    }
+
+    fn human(&mut self, text: Cow<'a, str>) {
+        if text.trim().is_empty() {
+            return;
+        }
+        match self.turns.last_mut() {
+            Some(Turn::Human(texts)) => texts.push(text),
+            _ => self.turns.push(Turn::Human(vec![text])),
+        }
+    }
+
+    fn reply(&mut self, mut reply: Reply<'a>, left: &mut LeftOut) {
+        if reply.texts.iter().all(|text| text.trim().is_empty()) && reply.calls.is_empty() {
+            // What was thought belongs to what is said next.
+            left.empty += usize::from(reply.thoughts.is_empty() || reply.is_cut);
+            if !reply.is_cut {
+                self.thoughts.append(&mut reply.thoughts);
+            }
+            return;
+        }
+        reply.thoughts.splice(0..0, self.thoughts.drain(..));
+        let goes_on = match self.turns.last() {
+            Some(Turn::Assistant { reply: last, results }) => {
+                let has_results = results.iter().any(Option::is_some);
+                !has_results || reply.name.is_some() && last.name == reply.name
+            }
+            _ => false,
+        };
+        if !goes_on {
+            self.turns.push(Turn::Assistant {
+                reply: Reply { name: reply.name.clone(), ..Reply::default() },
+                results: Vec::new(),
+            });
+        }
+        let turn = self.turns.len() - 1;
+        let Some(Turn::Assistant { reply: last, results }) = self.turns.last_mut() else { return };
+        for call in reply.calls {
+            let early = call.id.as_ref().and_then(|id| self.early.remove(id));
+            if let Some(id) = &call.id {
+                self.made.insert(id.clone(), (turn, last.calls.len()));
+            }
+            last.calls.push(call);
+            results.push(early);
+        }
+        last.name = reply.name.or(last.name.take());
+        last.texts.append(&mut reply.texts);
+        last.thoughts.append(&mut reply.thoughts);
+        last.is_cut |= reply.is_cut;
+    }
+
+    fn result(&mut self, call: Option<Cow<'a, str>>, text: Cow<'a, str>) {
+        if let Some(id) = &call {
+            if let Some(&(turn, place)) = self.made.get(id) {
+                return self.put(turn, place, text);
+            }
+            if self.known.contains(id) {
+                self.early.insert(id.clone(), text);
+                return;
+            }
+        }
+        // The first call of the last reply that waits and that no result names.
+        let turn = self.turns.len().saturating_sub(1);
+        let waits = match self.turns.last() {
+            Some(Turn::Assistant { reply, results }) => {
+                let is_free = |&at: &usize| results[at].is_none() && (call.is_none() || reply.calls[at].id.is_none());
+                (0..results.len()).find(is_free)
+            }
+            _ => None,
+        };
+        match waits {
+            Some(place) => self.put(turn, place, text),
+            None => self.human(Cow::Owned(format!("{LOST_CALL}\n{text}"))),
+        }
+    }
+
+    /// A call that answers twice has both in its result.
+    fn put(&mut self, turn: usize, place: usize, text: Cow<'a, str>) {
+        let Some(Turn::Assistant { results, .. }) = self.turns.get_mut(turn) else { return };
+        results[place] = Some(match results[place].take() {
+            Some(before) if before != text => Cow::Owned(format!("{before}\n{text}")),
+            _ => text,
+        });
+    }
+
+    fn messages(self) -> (Vec<Message<'a>>, Vec<Note>) {
+        let (mut messages, mut notes) = (Vec::new(), Vec::new());
+        let mut n_unnamed = 0;
+        let begins = |turn: &Turn<'_>| !matches!(turn, Turn::System(_));
+        let is_assistant_first = matches!(self.turns.iter().find(|turn| begins(turn)), Some(Turn::Assistant { .. }));
+        let mut needs_user = is_assistant_first;
+        let mut push = |message: Message<'a>, note: Note| {
+            messages.push(message);
+            notes.push(note);
+        };
+        let filler = Note { is_filler: true, ..Note::default() };
+        for turn in self.turns {
+            if needs_user && begins(&turn) {
+                push(said(Role::User, Cow::Borrowed(ASSISTANT_FIRST)), filler);
+                needs_user = false;
+            }
+            match turn {
+                Turn::System(texts) => push(said(Role::System, joined(texts)), Note::default()),
+                Turn::Human(texts) => push(said(Role::User, joined(texts)), Note::default()),
+                Turn::Assistant { reply, results } => {
+                    let note = Note { is_cut: reply.is_cut, ..Note::default() };
+                    let mut calls = reply.calls;
+                    for call in &mut calls {
+                        call.id.get_or_insert_with(|| {
+                            n_unnamed += 1;
+                            Cow::Owned(format!("call_{n_unnamed}"))
+                        });
+                    }
+                    let answers: Vec<_> = calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
+                    let thought = |text| Thought { text, places: Vec::new() };
+                    push(
+                        Message {
+                            tool_calls: calls,
+                            reasoning: reply.thoughts.into_iter().map(thought).collect(),
+                            ..said(Role::Assistant, joined(reply.texts))
+                        },
+                        note,
+                    );
+                    for ((id, name), result) in answers.into_iter().zip(results) {
+                        let note = if result.is_some() { Note::default() } else { filler };
+                        let text = result.unwrap_or(Cow::Borrowed(NO_RESULT));
+                        push(Message { tool_call_id: id, name, ..said(Role::Tool, text) }, note);
+                    }
+                }
+            }
+        }
+        (messages, notes)
+    }
+}
+
+fn joined(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
+    if texts.len() == 1 { texts.remove(0) } else { Cow::Owned(texts.join("\n\n")) }
+}
+
+/// A message that stands in no record.
+fn said<'a>(role: Role<'a>, text: Cow<'a, str>) -> Message<'a> {
+    Message {
+        raw: "",
+        id: None,
+        role,
+        name: None,
+        content: Content::Text(text),
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+        results: Vec::new(),
+        reasoning: Vec::new(),
+        provenance: None,
+    }
+}

@@ -1,0 +1,236 @@
+//! What one message of a record says to or for the API: words, a reply with its calls, results. Knows where the shapes put them;
+//! refuses to know what stands before and behind.
+
+use std::borrow::Cow;
+
+use crate::model::{Content, Conversation, MediaKind, Message, Part, Role, ShapeName, ToolCall};
+use crate::shape::{Decoded, JsonKind, RawJson, items, member};
+
+/// What is said at once.
+#[derive(Debug)]
+pub(super) enum Piece<'a> {
+    System(Cow<'a, str>),
+    Human {
+        name: Option<&'a str>,
+        text: Cow<'a, str>,
+    },
+    Reply(Reply<'a>),
+    Result {
+        call: Option<Cow<'a, str>>,
+        text: Cow<'a, str>,
+    },
+    /// Written in place of a reply that did not come.
+    NotSaid,
+}
+
+/// What an assistant says at once.
+#[derive(Debug, Default)]
+pub(super) struct Reply<'a> {
+    /// What the API calls it, where the log tells: its blocks may stand in several messages.
+    pub(super) name: Option<Cow<'a, str>>,
+    pub(super) texts: Vec<Cow<'a, str>>,
+    pub(super) thoughts: Vec<Cow<'a, str>>,
+    pub(super) calls: Vec<ToolCall<'a>>,
+    /// It broke off.
+    pub(super) is_cut: bool,
+}
+
+/// The pieces of a message, in order.
+pub(super) fn of<'a>(
+    decoded: &'a Decoded<'_>,
+    conversation: &'a Conversation<'_>,
+    at: usize,
+    out: &mut Vec<Piece<'a>>,
+) {
+    let Some(message) = conversation.messages.get(at) else { return };
+    let raw = message.raw;
+    match (&message.role, decoded.shape) {
+        (_, ShapeName::Openhands) => openhands(message, out),
+        (Role::Assistant, ShapeName::GeminiCli) => gemini(message, out),
+        (Role::Assistant, ShapeName::ClaudeCode) if is_program(raw) => out.push(Piece::NotSaid),
+        (Role::Assistant, _) => out.push(Piece::Reply(reply(message, decoded.shape))),
+        (Role::System | Role::Developer, _) => out.push(Piece::System(text(&message.content))),
+        (Role::Tool | Role::Function, _) if message.results.is_empty() => {
+            let text = match &message.content {
+                // JSON with the output in it: what the API got.
+                Content::Other => decoded.content_at(at).unwrap_or_default(),
+                content => text(content),
+            };
+            out.push(Piece::Result { call: message.tool_call_id.as_deref().map(Cow::Borrowed), text });
+        }
+        (Role::Other(name), ShapeName::Pi) if name == "bashExecution" => {
+            let command =
+                member(raw, "message").and_then(|body| member(body.text, "command")).and_then(RawJson::string);
+            let text = format!("$ {}\n{}", command.unwrap_or_default(), text(&message.content));
+            out.push(Piece::Human { name: None, text: Cow::Owned(text) });
+        }
+        (Role::Other(name), _) => out.push(human(Some(name), message)),
+        _ => out.push(human(message.name.as_deref(), message)),
+    }
+}
+
+/// What a person says, and before it the results that stand in the same message.
+fn human<'a>(name: Option<&'a str>, message: &'a Message<'_>) -> Piece<'a> {
+    Piece::Human { name, text: text(&message.content) }
+}
+
+/// The results among the parts of a message, and what stands beside them.
+pub(super) fn results<'a>(message: &'a Message<'_>, out: &mut Vec<Piece<'a>>) {
+    let Content::Parts(parts) = &message.content else { return };
+    for result in &message.results {
+        let inner = parts.get(result.parts.clone()).unwrap_or_default();
+        out.push(Piece::Result { call: result.call.as_deref().map(Cow::Borrowed), text: text_of(inner.iter()) });
+    }
+    let beside = parts.iter().enumerate().filter(|&(at, _)| message.is_beside_results(at)).map(|(_, part)| part);
+    let text = text_of(beside);
+    if !text.trim().is_empty() {
+        out.push(Piece::Human { name: message.name.as_deref(), text });
+    }
+}
+
+fn reply<'a>(message: &'a Message<'_>, shape: ShapeName) -> Reply<'a> {
+    let body = || member(message.raw, "message").map(|body| body.text).unwrap_or_default();
+    let name = || member(body(), "id").and_then(RawJson::string);
+    let stops = || member(body(), "stopReason").map(|value| value.text).unwrap_or_default();
+    let said = text(&message.content);
+    let mut calls: Vec<ToolCall<'a>> = message.tool_calls.iter().map(borrowed).collect();
+    if shape == ShapeName::Sharegpt {
+        calls = calls.into_iter().flat_map(unpacked).collect();
+    }
+    Reply {
+        name: if shape == ShapeName::ClaudeCode { name() } else { None },
+        thoughts: thoughts(message, &said),
+        texts: if said.trim().is_empty() { Vec::new() } else { vec![said] },
+        calls,
+        is_cut: shape == ShapeName::Pi && matches!(stops(), "\"aborted\"" | "\"error\""),
+    }
+}
+
+/// What is thought and not said as well: some programs write the same text twice.
+fn thoughts<'a>(message: &'a Message<'_>, said: &str) -> Vec<Cow<'a, str>> {
+    let texts = message.reasoning.iter().map(|thought| thought.text.as_ref());
+    let texts = texts.filter(|text| !text.trim().is_empty() && !said.contains(text.trim()));
+    texts.map(Cow::Borrowed).collect()
+}
+
+fn borrowed<'a>(call: &'a ToolCall<'_>) -> ToolCall<'a> {
+    let text = |text: &'a Option<Cow<'_, str>>| text.as_deref().map(Cow::Borrowed);
+    let arguments = Cow::Borrowed(call.arguments.as_ref());
+    ToolCall { id: text(&call.id), name: text(&call.name), arguments, place: None }
+}
+
+/// Calls that stand as JSON in the text of a turn: `{"name", "arguments"}`, or a list of them.
+fn unpacked(call: ToolCall<'_>) -> Vec<ToolCall<'_>> {
+    let one = |text: &str| {
+        let name = member(text, "name").and_then(RawJson::string)?.into_owned();
+        let arguments = member(text, "arguments").or_else(|| member(text, "parameters"))?;
+        let arguments = arguments.string().map_or_else(|| arguments.text.to_owned(), Cow::into_owned);
+        Some(ToolCall { id: None, name: Some(Cow::Owned(name)), arguments: Cow::Owned(arguments), place: None })
+    };
+    if call.name.is_some() {
+        return vec![call];
+    }
+    let mut calls = Vec::new();
+    match call.arguments.trim_start().as_bytes().first() {
+        Some(b'[') => items(&call.arguments, |item| calls.extend(one(item.text))),
+        _ => calls.extend(one(&call.arguments)),
+    }
+    if calls.is_empty() { vec![call] } else { calls }
+}
+
+/// A message of the program in the place of a reply: an error of the API.
+fn is_program(raw: &str) -> bool {
+    member(raw, "isApiErrorMessage").is_some_and(|value| value.text == "true")
+        || member(raw, "message")
+            .and_then(|body| member(body.text, "model"))
+            .is_some_and(|model| model.text == "\"<synthetic>\"")
+}
+
+/// A reply of the Gemini CLI holds the results of its calls.
+fn gemini<'a>(message: &'a Message<'_>, out: &mut Vec<Piece<'a>>) {
+    out.push(Piece::Reply(reply(message, ShapeName::GeminiCli)));
+    let Some(calls) = member(message.raw, "toolCalls") else { return };
+    items(calls.text, |call| {
+        let id = member(call.text, "id").and_then(RawJson::id).map(|id| Cow::Owned(id.into_owned()));
+        let mut texts = Vec::new();
+        if let Some(result) = member(call.text, "result").filter(|result| result.kind == JsonKind::List) {
+            items(result.text, |item| {
+                let response = member(item.text, "functionResponse").and_then(|part| member(part.text, "response"));
+                let said = response.and_then(|response| {
+                    ["output", "error"].into_iter().find_map(|key| member(response.text, key)?.string())
+                });
+                let raw = || response.map_or_else(|| item.text.to_owned(), |response| response.text.to_owned());
+                texts.push(said.map_or_else(raw, Cow::into_owned));
+            });
+        }
+        if !texts.is_empty() {
+            out.push(Piece::Result { call: id, text: Cow::Owned(texts.join("\n")) });
+        }
+    });
+}
+
+/// Events of `OpenHands`: actions of the agent are its calls, with what it thinks beside them; what is neither said, done nor seen
+/// did not reach the model.
+fn openhands<'a>(message: &'a Message<'_>, out: &mut Vec<Piece<'a>>) {
+    let raw = message.raw;
+    let at = |key: &str| member(raw, key).and_then(RawJson::string);
+    let args = |key: &str| member(raw, "args").and_then(|args| member(args.text, key)).and_then(RawJson::string);
+    let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+    let content = || args("content").or_else(|| at("content")).or_else(|| at("message")).map(owned).unwrap_or_default();
+    if at("observation").is_some() {
+        if member(raw, "cause").is_some_and(|cause| cause.kind != JsonKind::Null) {
+            let call = message.tool_call_id.as_deref().map(Cow::Borrowed);
+            out.push(Piece::Result { call, text: text(&message.content) });
+        }
+        return;
+    }
+    match (at("action").as_deref(), &message.role) {
+        (Some("system"), _) => out.push(Piece::System(content())),
+        (Some("message"), Role::Assistant) => {
+            out.push(Piece::Reply(Reply { texts: vec![content()], ..Reply::default() }));
+        }
+        (Some("message"), _) => out.push(Piece::Human { name: None, text: content() }),
+        (Some("recall" | "change_agent_state" | "condensation" | "condensation_request" | "null"), _) | (None, _) => {}
+        (Some(action), Role::Assistant) => {
+            // What the model really called, where the log tells.
+            let asked = member(raw, "tool_call_metadata");
+            let name = asked.and_then(|asked| member(asked.text, "function_name")).and_then(RawJson::string).map(owned);
+            let arguments = message.tool_calls.first().map_or("{}", |call| call.arguments.as_ref());
+            let call = ToolCall {
+                id: message.id.as_deref().map(Cow::Borrowed),
+                name: Some(name.unwrap_or_else(|| Cow::Owned(action.to_owned()))),
+                arguments: Cow::Borrowed(arguments),
+                place: None,
+            };
+            let texts = args("thought").filter(|text| !text.trim().is_empty()).map(owned).into_iter().collect();
+            out.push(Piece::Reply(Reply { texts, calls: vec![call], ..Reply::default() }));
+        }
+        (Some(_), _) => {}
+    }
+}
+
+/// The texts of a content in order, each on a line of its own; what is no text is named.
+pub(super) fn text<'a>(content: &'a Content<'_>) -> Cow<'a, str> {
+    match content {
+        Content::Text(text) => Cow::Borrowed(text.as_ref()),
+        Content::Parts(parts) => text_of(parts.iter()),
+        Content::Absent | Content::Null | Content::Other => Cow::Borrowed(""),
+    }
+}
+
+fn text_of<'a>(parts: impl Iterator<Item = &'a Part<'a>>) -> Cow<'a, str> {
+    let mut texts: Vec<Cow<'a, str>> = parts.filter_map(part).collect();
+    if texts.len() == 1 { texts.remove(0) } else { Cow::Owned(texts.join("\n")) }
+}
+
+fn part<'a>(part: &'a Part<'_>) -> Option<Cow<'a, str>> {
+    match part {
+        Part::Text(text) => Some(Cow::Borrowed(text.as_ref())),
+        Part::Media(media) => Some(Cow::Owned(match (&media.name, media.kind) {
+            (Some(name), kind) => format!("[{}: {name}]", kind.as_str()),
+            (None, MediaKind::File) => "[a file]".to_owned(),
+            (None, kind) => format!("[{}]", kind.as_str()),
+        })),
+        Part::Opaque => None,
+    }
+}

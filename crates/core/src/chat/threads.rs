@@ -1,0 +1,152 @@
+//! Which of the events of a log belong to which conversation: sub-agents have their own, a compaction begins a new one, and what the
+//! user took back belongs to none. Knows the names that events have for each other; refuses to know what they say.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::model::{Message, Role};
+use crate::shape::{Decoded, RawJson, member};
+
+use super::flow::{Event, Step};
+
+/// The events of one conversation.
+#[derive(Debug, Default)]
+pub(super) struct Thread<'a> {
+    /// What stands behind the id of the record.
+    pub(super) name: String,
+    pub(super) steps: Vec<Step<'a>>,
+    /// What an earlier thread began with and this one too: system prompts.
+    pub(super) system: Vec<usize>,
+    /// How many messages the user took back.
+    pub(super) taken_back: usize,
+}
+
+/// Under which names events know themselves and what was before them.
+const LINKS: [(&str, &str); 2] = [("uuid", "parentUuid"), ("id", "parentId")];
+
+/// The conversations of a log, or the only one of another record.
+pub(super) fn of<'a>(decoded: &Decoded<'_>, events: Vec<Event<'a>>) -> Vec<Thread<'a>> {
+    let messages = &decoded.conversation.messages;
+    if !decoded.shape.is_event_log() {
+        let steps = events.into_iter().map(|event| event.step).collect();
+        return vec![Thread { steps, ..Thread::default() }];
+    }
+    let links = Links::of(&events);
+    let taken_back = links.taken_back(&events, messages);
+    let (mut threads, mut agents): (Vec<Thread<'a>>, BTreeMap<String, Thread<'a>>) =
+        (vec![Thread::default()], BTreeMap::new());
+    let mut seen = std::collections::BTreeSet::new();
+    for (at, event) in events.into_iter().enumerate() {
+        let name = links.own[at];
+        // A session that is resumed repeats what it goes on from.
+        if matches!(event.step, Step::Other) || name.is_some_and(|name| !seen.insert(name)) {
+            continue;
+        }
+        let thread = match agent(event.raw) {
+            Some(own) => {
+                let name = own.map_or_else(|| format!("agent-{}", links.root(at)), |own| format!("agent-{own}"));
+                agents.entry(name.clone()).or_insert_with(|| Thread { name: format!("/{name}"), ..Thread::default() })
+            }
+            None => {
+                if matches!(event.step, Step::Compacted(_)) {
+                    next(&mut threads, messages);
+                }
+                threads.last_mut().expect("there is always one")
+            }
+        };
+        if taken_back[at] {
+            thread.taken_back += 1;
+        } else {
+            thread.steps.push(event.step);
+        }
+    }
+    threads.extend(agents.into_values());
+    threads.retain(|thread| thread.taken_back > 0 || !thread.steps.is_empty());
+    threads
+}
+
+/// Begins the conversation that goes on after a compaction, with the system prompts of the one before.
+fn next(threads: &mut Vec<Thread<'_>>, messages: &[Message<'_>]) {
+    let Some(last) = threads.last().filter(|last| !last.steps.is_empty()) else { return };
+    let is_system = |index: &usize| {
+        messages.get(*index).is_some_and(|message| matches!(message.role, Role::System | Role::Developer))
+    };
+    let first = last.steps.iter().map_while(|step| match step {
+        Step::Message(index) => Some(*index).filter(is_system),
+        _ => None,
+    });
+    let system = last.system.iter().copied().chain(first).collect();
+    let name = format!("/{}", threads.len() + 1);
+    threads.push(Thread { name, system, ..Thread::default() });
+}
+
+/// The sub-agent that an event of Claude Code is of, `Some(None)` where it has no name.
+fn agent(raw: &str) -> Option<Option<Cow<'_, str>>> {
+    let is_side = member(raw, "isSidechain").is_some_and(|value| value.text == "true");
+    is_side.then(|| member(raw, "agentId").and_then(RawJson::string))
+}
+
+/// What each event follows.
+struct Links<'a> {
+    own: Vec<Option<&'a str>>,
+    /// The index of the event before.
+    parents: Vec<Option<usize>>,
+}
+
+impl<'a> Links<'a> {
+    fn of(events: &[Event<'a>]) -> Self {
+        let named = |raw: &'a str, key: &str| member(raw, key).map(|value| value.text).filter(|text| *text != "null");
+        let (own, before): (Vec<_>, Vec<_>) = events
+            .iter()
+            .map(|event| {
+                let found = LINKS
+                    .iter()
+                    .find(|(own, before)| member(event.raw, before).is_some() && member(event.raw, own).is_some());
+                found.map_or((None, None), |(own, before)| (named(event.raw, own), named(event.raw, before)))
+            })
+            .unzip();
+        let mut places = BTreeMap::new();
+        let mut parents = Vec::with_capacity(events.len());
+        for at in 0..events.len() {
+            // What names something that comes later names nothing.
+            parents.push(before[at].and_then(|name: &str| places.get(name).copied()));
+            if let Some(name) = own[at] {
+                places.entry(name).or_insert(at);
+            }
+        }
+        Self { own, parents }
+    }
+
+    fn root(&self, at: usize) -> usize {
+        std::iter::successors(Some(at), |&at| self.parents[at]).last().unwrap_or(at)
+    }
+
+    /// Of each event whether the user took it back: somebody's words that stand beside later ones after the same message, and all
+    /// that follows them.
+    fn taken_back(&self, events: &[Event<'_>], messages: &[Message<'_>]) -> Vec<bool> {
+        let is_message = |at: usize| !matches!(events[at].step, Step::Other);
+        // The message that each event follows, whatever else stands between; an event comes after its parent.
+        let mut follows: Vec<Option<usize>> = Vec::with_capacity(events.len());
+        for at in 0..events.len() {
+            follows.push(
+                self.parents[at].and_then(|parent| if is_message(parent) { Some(parent) } else { follows[parent] }),
+            );
+        }
+        let is_human = |at: usize| match events[at].step {
+            Step::Message(index) => messages.get(index).is_some_and(|message| message.role == Role::User),
+            _ => false,
+        };
+        let mut last_of = BTreeMap::new();
+        for at in (0..events.len()).filter(|&at| is_human(at)) {
+            if let Some(parent) = follows[at] {
+                last_of.insert(parent, at);
+            }
+        }
+        let mut is_back = Vec::with_capacity(events.len());
+        for at in 0..events.len() {
+            let is_first = is_human(at) && follows[at].is_some_and(|parent| last_of.get(&parent) != Some(&at));
+            is_back.push(is_first || follows[at].is_some_and(|parent| is_back[parent]));
+        }
+        is_back
+    }
+}

@@ -1,0 +1,142 @@
+//! What stands beside the messages of a record and belongs to its conversation: tools, a system prompt, the reply of a logged
+//! request. Tools that a log does not tell are inferred from its calls.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::model::{Conversation, Message, Role, ToolCall};
+use crate::shape::{Decoded, JsonKind, RawJson, items, member};
+
+use super::pieces::Reply;
+
+/// The tools of a conversation in the words of OpenAI, as a JSON list; `None` when it has none. Those that the record names, else
+/// those that are called, with the arguments that they were called with.
+#[must_use]
+pub fn tools(decoded: &Decoded<'_>, conversation: &Conversation<'_>) -> Option<String> {
+    let named = decoded.beside("tools").or_else(|| member(decoded.beside("kwargs")?, "tools").map(|tools| tools.text));
+    let named = named.and_then(|text| serde_json::from_str::<Value>(text).ok()).and_then(told);
+    let tools = named.unwrap_or_else(|| inferred(conversation));
+    (!tools.is_empty()).then(|| Value::Array(tools).to_string())
+}
+
+/// Tools as a record tells them: a list, or a text that holds one.
+fn told(value: Value) -> Option<Vec<Value>> {
+    match value {
+        Value::String(text) => told(serde_json::from_str(&text).ok()?),
+        Value::Array(list) if !list.is_empty() => list.into_iter().map(function).collect(),
+        _ => None,
+    }
+}
+
+/// A tool in the words of OpenAI; Anthropic's have `input_schema`, and many write the function alone.
+fn function(tool: Value) -> Option<Value> {
+    let Value::Object(mut tool) = tool else { return None };
+    if tool.get("function").is_some_and(Value::is_object) {
+        tool.insert("type".to_owned(), json!("function"));
+        return Some(Value::Object(tool));
+    }
+    let name = tool.remove("name")?;
+    let mut function = Map::new();
+    function.insert("name".to_owned(), name);
+    function.insert("description".to_owned(), tool.remove("description").unwrap_or_else(|| json!("")));
+    let schema = ["parameters", "input_schema", "inputSchema"].into_iter().find_map(|key| tool.remove(key));
+    function.insert("parameters".to_owned(), schema.unwrap_or_else(|| json!({"type": "object", "properties": {}})));
+    Some(json!({"type": "function", "function": function}))
+}
+
+/// What is known of a tool by its calls.
+#[derive(Default)]
+struct Called {
+    n_calls: usize,
+    /// Under each argument how often it was given, and the type of its value.
+    arguments: BTreeMap<String, (usize, Option<&'static str>)>,
+}
+
+fn inferred(conversation: &Conversation<'_>) -> Vec<Value> {
+    let mut called: BTreeMap<&str, Called> = BTreeMap::new();
+    for call in conversation.messages.iter().flat_map(|message| &message.tool_calls) {
+        let Some(name) = &call.name else { continue };
+        let known = called.entry(name).or_default();
+        known.n_calls += 1;
+        let Ok(Value::Object(arguments)) = serde_json::from_str(&call.arguments) else { continue };
+        for (key, value) in arguments {
+            let (n, kind) = known.arguments.entry(key).or_insert((0, Some(type_of(&value))));
+            *n += 1;
+            *kind = kind.filter(|kind| *kind == type_of(&value));
+        }
+    }
+    let tool = |(name, called): (&str, Called)| {
+        let required: Vec<&String> =
+            called.arguments.iter().filter(|(_, (n, _))| *n == called.n_calls).map(|(key, _)| key).collect();
+        let properties: Map<String, Value> = called
+            .arguments
+            .iter()
+            .map(|(key, (_, kind))| (key.clone(), kind.map_or_else(|| json!({}), |kind| json!({"type": kind}))))
+            .collect();
+        let parameters = json!({"type": "object", "properties": properties, "required": required});
+        json!({"type": "function", "function": {"name": name, "description": "", "parameters": parameters}})
+    };
+    called.into_iter().map(tool).collect()
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// The system prompt that stands beside the messages: a text, or the text parts of a list.
+pub(super) fn system_beside<'a>(decoded: &'a Decoded<'_>) -> Option<Cow<'a, str>> {
+    let is_told = |message: &Message<'_>| message.role == Role::System;
+    if decoded.shape.is_event_log() || decoded.conversation.messages.iter().any(is_told) {
+        return None;
+    }
+    let raw = decoded.beside("system")?;
+    let text = texts(raw);
+    (!text.trim().is_empty()).then_some(Cow::Owned(text))
+}
+
+/// The text of a JSON string, or those of a list of parts.
+fn texts(raw: &str) -> String {
+    match serde_json::from_str::<Value>(raw) {
+        Ok(Value::String(text)) => text,
+        Ok(Value::Array(parts)) => {
+            let texts = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str));
+            texts.collect::<Vec<_>>().join("\n\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// The reply that a logged request got: `response.choices[0].message` beside the messages.
+pub(super) fn final_reply<'a>(decoded: &'a Decoded<'_>) -> Option<Reply<'a>> {
+    let choices = member(decoded.beside("response")?, "choices").filter(|choices| choices.kind == JsonKind::List)?;
+    let mut first = None;
+    items(choices.text, |choice| first = first.or(member(choice.text, "message")));
+    let message = first?.text;
+    let text =
+        |raw: &str, key: &str| member(raw, key).and_then(RawJson::string).map(|text| Cow::Owned(text.into_owned()));
+    let said = member(message, "content").map(|content| texts(content.text)).filter(|text| !text.trim().is_empty());
+    let mut calls = Vec::new();
+    if let Some(list) = member(message, "tool_calls").filter(|list| list.kind == JsonKind::List) {
+        items(list.text, |call| {
+            let Some(function) = member(call.text, "function") else { return };
+            calls.push(ToolCall {
+                id: text(call.text, "id"),
+                name: text(function.text, "name"),
+                arguments: text(function.text, "arguments").unwrap_or_default(),
+                place: None,
+            });
+        });
+    }
+    let thoughts = text(message, "reasoning_content").into_iter().collect();
+    Some(Reply { texts: said.map(Cow::Owned).into_iter().collect(), thoughts, calls, ..Reply::default() })
+}
