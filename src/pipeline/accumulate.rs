@@ -20,7 +20,7 @@ pub(crate) struct Accumulator<'t> {
     verbatim: VerbatimBuilder,
     metrics: MetricsBuilder,
     decisions: DecisionsBuilder,
-    training: Option<TrainingBuilder>,
+    training: Option<TrainingBuilder<'t>>,
     contents: Contents,
     pub(crate) out: EncodedBatch,
 }
@@ -32,7 +32,7 @@ impl<'t> Accumulator<'t> {
             verbatim: VerbatimBuilder::default(),
             metrics: MetricsBuilder::default(),
             decisions: DecisionsBuilder::default(),
-            training: task.dataset.map(TrainingBuilder::new),
+            training: task.dataset.map(|options| TrainingBuilder::new(options, task.verdicts)),
             contents: Contents::default(),
             out: EncodedBatch::default(),
         }
@@ -47,9 +47,14 @@ impl<'t> Accumulator<'t> {
     pub(crate) fn conversation(&mut self, place: RowPlace<'_>, product: &Product<'_>, hash: blake3::Hash) {
         let Product { decoded, condensed } = product;
         let conversation = &decoded.conversation;
+        if let Some(surveyor) = self.task.surveyor {
+            self.out.notes.extend(surveyor.notes((self.task.input, place.row), decoded));
+            self.out.totals.conversations += 1;
+            return;
+        }
         self.metrics.push(place, &MakeUp::of(conversation), &condensed.metrics, &Checksum(hash).to_string());
         if let Some(training) = &mut self.training {
-            training.push(place, conversation, condensed);
+            training.push((self.task.input, place), conversation, condensed);
         }
         if self.task.trace {
             for decision in &condensed.decisions {

@@ -122,6 +122,39 @@ pub enum DatasetShape {
     Sharegpt,
 }
 
+/// What conversations of a data set have in common that go to one side. First prompts that are nearly the same always count, but with
+/// `id`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum GroupBy {
+    /// The repository and the task, unless one of them holds more than a tenth of all conversations; and the first prompt.
+    #[default]
+    Auto,
+    /// The repository, and the first prompt.
+    Repository,
+    /// The task, and the first prompt.
+    Task,
+    /// The first prompt.
+    Prompt,
+    /// Nothing but the id.
+    Id,
+}
+
+/// Which conversations of a data set are left out since another one is like them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Twins {
+    /// Those that say nearly the same, or end where another goes on.
+    #[default]
+    Near,
+    /// Those that say the same, case, spacing and punctuation aside.
+    Exact,
+    /// None.
+    None,
+}
+
 /// How many rejects are too many.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MaxRejects {

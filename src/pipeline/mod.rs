@@ -51,6 +51,7 @@ mod sealed;
 mod settle;
 pub mod sketch;
 mod slice;
+pub mod split;
 mod stored;
 pub mod sweep;
 pub(crate) mod tables;
@@ -67,7 +68,7 @@ pub use batch::{
     MAX_RECORD_BYTES, MAX_ROW_BYTES, RecordLine, RowBatch,
 };
 pub use blobs::{RepeatedTexts, TextCounts, TextPlaces};
-pub use choices::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects, Originals};
+pub use choices::{Compression, ConversationFormat, DatasetShape, GroupBy, JobKind, MaxRejects, Originals, Twins};
 pub use commit::{
     Commit, FailedInput, InputEntry, Manifest, PackedInput, Piece, Proof, ReadInput, SourceDigest, TableFile, Totals,
 };
@@ -78,7 +79,7 @@ pub use job::{
     AgeRules, CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY,
     DEFAULT_SPLIT_BYTES, DatasetArgs, DatasetOptions, EngineFiles, FORMAT_VERSION, FileKind, HOW_TO_LEARN, JobArgs,
     JobOptions, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, MERGED,
-    Parameters, ProgressMode, ReportArgs, Seconds, Secret, Settled, Size, StoreArgs, Target, Temperature, TimeSpan,
+    Parameters, ProgressMode, ReportArgs, Seconds, Secret, Settled, Size, SplitOptions, StoreArgs, Target, Temperature, TimeSpan,
     parse_size, read_job,
 };
 pub use map::MapLine;

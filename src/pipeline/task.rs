@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use super::record::Recipe;
+use super::split::{Surveyor, Verdicts};
 use super::{DatasetOptions, EarlierNights};
 use crate::engine::{Laps, Scratch};
 
@@ -18,6 +19,12 @@ pub(crate) struct Task<'a> {
     pub(crate) trace: bool,
     pub(crate) verbatim_map: bool,
     pub(crate) dataset: Option<DatasetOptions>,
+    /// The place of the input in the plan.
+    pub(crate) input: usize,
+    /// What was decided about the conversations of a data set.
+    pub(crate) verdicts: Option<&'a dyn Verdicts>,
+    /// Who takes notes of the conversations, where nothing else is done with them.
+    pub(crate) surveyor: Option<&'a Surveyor>,
     /// What earlier nights of a store hold of the conversations.
     pub(crate) nights: Option<&'a dyn EarlierNights>,
 }

@@ -123,6 +123,7 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
         max_rejects: None,
         shard: None,
         observer: Arc::new(Silent),
+        verdicts: None,
         timer: None,
     }
 }

@@ -17,11 +17,11 @@ mod values;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects, Originals, Policy};
+use super::{Compression, ConversationFormat, DatasetShape, GroupBy, JobKind, MaxRejects, Originals, Policy, Twins};
 use crate::model::{EngineArgs, Floor, ShapeName, one_or_many_floors};
 
 pub use compaction::{AgeRules, CompactionArgs, MERGED};
-pub use dataset::DatasetOptions;
+pub use dataset::{DatasetOptions, SplitOptions};
 pub use files::{EngineFiles, FileKind, HOW_TO_LEARN};
 pub(crate) use llm::asks_a_model;
 pub use llm::{
@@ -159,8 +159,20 @@ pub struct JobArgs {
 pub struct DatasetArgs {
     /// How a conversation is written [default: openai].
     pub shape: Option<DatasetShape>,
-    /// Share of the conversations that go to `eval`, 0 to 1, chosen by the hash of their id [default: 0.05].
+    /// Share of the conversations that go to `eval`, 0 to 1 [default: 0.05].
     pub eval_share: Option<f64>,
+    /// What conversations have in common that go to one side: all that is known, or one kind of it [default: auto].
+    pub group_by: Option<GroupBy>,
+    /// Which conversations are left out since another one is like them [default: near].
+    pub dedup: Option<Twins>,
+    /// Evaluation files: conversations that hold a text of theirs are left out.
+    pub decontaminate: Vec<String>,
+    /// Another seed, another split [default: 0].
+    pub seed: Option<u64>,
+    /// See that each class has its share of conversations to evaluate on [default: true].
+    pub stratify: Option<bool>,
+    /// An earlier run whose sides are kept.
+    pub split_from: Option<String>,
     /// Most tokens of a conversation after compression; goes with `drop_unfit`.
     pub max_tokens: Option<u64>,
     /// Leave conversations over `max_tokens` out of the data (never out of the run) and list them [default: false].

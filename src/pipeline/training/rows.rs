@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::turns::{Turn, turns_after};
 use crate::error::{Error, Result};
 use crate::model::{Condensed, Conversation, Role, ToolCall};
+use crate::pipeline::split::{ById, ChatPlace, Side, Verdicts, share_of};
 use crate::pipeline::tables::RowPlace;
 use crate::pipeline::{DatasetOptions, DatasetShape};
 
@@ -22,10 +23,7 @@ const USUAL_ROWS: usize = 64;
 /// True when the conversation with this id is for evaluation: the first 53 bits of the BLAKE3 hash of the id, read as
 /// a number from 0 to 1, are below `share`. Data that is added later moves no conversation.
 pub fn is_eval(id: &str, share: f64) -> bool {
-    let mut first = [0; 8];
-    first.copy_from_slice(&blake3::hash(id.as_bytes()).as_bytes()[..8]);
-    let bits = u64::from_be_bytes(first) >> 11;
-    (bits as f64) / ((1_u64 << 53) as f64) < share
+    share_of(0, id.as_bytes()) < share
 }
 
 /// The schema of training data.
@@ -67,6 +65,9 @@ struct Dropped<'a> {
     source_row: u64,
     tokens: u64,
     reason: &'static str,
+    /// The id of the conversation that says the same, or where an evaluation file has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of: Option<&'a str>,
 }
 
 /// A row in the words of OpenAI.
@@ -155,36 +156,54 @@ impl<'t> From<&'t Turn<'t>> for Said<'t> {
 
 /// Builds the rows of a batch: those for training, those for evaluation, and lines about what was left out.
 #[derive(Debug)]
-pub(crate) struct TrainingBuilder {
+pub(crate) struct TrainingBuilder<'v> {
     options: DatasetOptions,
+    verdicts: Option<&'v dyn Verdicts>,
+    /// Why a verdict could not be had.
+    failure: Option<Error>,
     train: Decoder,
     eval: Decoder,
     dropped: Vec<String>,
 }
 
-impl TrainingBuilder {
-    pub(crate) fn new(options: DatasetOptions) -> Self {
+impl<'v> TrainingBuilder<'v> {
+    pub(crate) fn new(options: DatasetOptions, verdicts: Option<&'v dyn Verdicts>) -> Self {
         let decoder = || {
             let builder = ReaderBuilder::new(training_schema(options.shape)).with_batch_size(USUAL_ROWS);
             builder.build_decoder().expect("texts, lists and structs are known to JSON")
         };
-        Self { options, train: decoder(), eval: decoder(), dropped: Vec::new() }
+        Self { options, verdicts, failure: None, train: decoder(), eval: decoder(), dropped: Vec::new() }
     }
 
-    pub(crate) fn push(&mut self, place: RowPlace<'_>, conversation: &Conversation<'_>, condensed: &Condensed) {
+    pub(crate) fn push(
+        &mut self,
+        (input, place): (usize, RowPlace<'_>),
+        conversation: &Conversation<'_>,
+        condensed: &Condensed,
+    ) {
         let tokens = condensed.metrics.tokens_out as u64;
-        let reason = if condensed.messages.is_empty() {
-            Some("no_messages")
-        } else {
-            self.options.drop_over.filter(|&most| tokens > most).map(|_| "over_max_tokens")
-        };
         let RowPlace { id, source, row } = place;
+        let by_id = ById { seed: 0, eval_share: self.options.eval_share };
+        let verdict = match self.verdicts.unwrap_or(&by_id).of(ChatPlace { input, row, chat: 0, id }) {
+            Ok(verdict) => verdict,
+            Err(error) => {
+                self.failure.get_or_insert(error);
+                return;
+            }
+        };
+        let (reason, of) = if condensed.messages.is_empty() {
+            (Some("no_messages"), None)
+        } else if let Some(excluded) = &verdict.excluded {
+            (Some(excluded.reason()), Some(excluded.of()))
+        } else {
+            (self.options.drop_over.filter(|&most| tokens > most).map(|_| "over_max_tokens"), None)
+        };
         if let Some(reason) = reason {
-            let row = Dropped { id, source, source_row: row, tokens, reason };
+            let row = Dropped { id, source, source_row: row, tokens, reason, of };
             self.dropped.push(serde_json::to_string(&row).expect("texts and numbers always serialize"));
             return;
         }
-        let rows = if is_eval(id, self.options.eval_share) { &mut self.eval } else { &mut self.train };
+        let rows = if verdict.side == Side::Eval { &mut self.eval } else { &mut self.train };
         let turns = turns_after(conversation, condensed);
         let taken = match self.options.shape {
             DatasetShape::Openai => {
@@ -198,6 +217,9 @@ impl TrainingBuilder {
     }
 
     pub(crate) fn finish(mut self) -> Result<([RecordBatch; 2], Vec<String>)> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
         let rows = |decoder: &mut Decoder| {
             let rows = decoder
                 .flush()
