@@ -29,7 +29,8 @@ pub(super) fn refuse_pipes(settings: &JobSettings, inputs: &[Input]) -> Result<(
     }
     let is_pipe = |input: &&Input| input.file.is_none() || input.is_named_pipe();
     inputs.iter().find(is_pipe).map_or(Ok(()), |pipe| {
-        let message = "a pipe is read once, and the split of a data set is made of all conversations before the first is written";
+        let message =
+            "a pipe is read once, and the split of a data set is made of all conversations before the first is written";
         let hint = "write it to a file, or let ids alone decide: group_by = \"id\", dedup = \"none\" in [dataset]";
         Err(Error::usage(&pipe.name, message).hinting(hint))
     })
@@ -39,7 +40,8 @@ pub(super) fn refuse_pipes(settings: &JobSettings, inputs: &[Input]) -> Result<(
 /// is made now and put there.
 pub(super) fn with_split(app: &App, job: &SplitJob<'_>, plan: RunPlan, run: &Place) -> Result<RunPlan> {
     let options = &plan.options;
-    let (Some(split), Some(dataset)) = (options.split.as_ref().filter(|split| split.needs_survey()), options.dataset) else {
+    let (Some(split), Some(dataset)) = (options.split.as_ref().filter(|split| split.needs_survey()), options.dataset)
+    else {
         return Ok(plan);
     };
     // A run of another job is refused by who writes to it.
@@ -95,7 +97,8 @@ fn evaluation_items(settings: &JobSettings, split: &SplitOptions, observer: &dyn
     if split.decontaminate.is_empty() {
         return Ok(items);
     }
-    let is_run = |run: &Place| Err(Error::usage(run.to_string(), "this is a run; name the evaluation files themselves"));
+    let is_run =
+        |run: &Place| Err(Error::usage(run.to_string(), "this is a run; name the evaluation files themselves"));
     let stores = stores_of(settings);
     let Listing { inputs, .. } = expand(&split.decontaminate, &stores, &mut { is_run }, &mut Err)?;
     for input in &inputs {

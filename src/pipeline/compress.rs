@@ -16,8 +16,7 @@ use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::reading::{Reading, named, sources_of_part};
 use super::{
     Commit, Context, Corpus, FORMAT_VERSION, FailedInput, InputEntry, KeptLog, Manifest, MaxRejects, Merge,
-    PackedInput, PartSink, PlannedPart, Progress, RunPlan, Sink, Slice, SourceDigest, TableName, Tally,
-    Timer,
+    PackedInput, PartSink, PlannedPart, Progress, RunPlan, Sink, Slice, SourceDigest, TableName, Tally, Timer,
 };
 use crate::error::{Error, ErrorKind, Result};
 

@@ -79,8 +79,8 @@ pub use job::{
     AgeRules, CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY,
     DEFAULT_SPLIT_BYTES, DatasetArgs, DatasetOptions, EngineFiles, FORMAT_VERSION, FileKind, HOW_TO_LEARN, JobArgs,
     JobOptions, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, MERGED,
-    Parameters, ProgressMode, ReportArgs, Seconds, Secret, Settled, Size, SplitOptions, StoreArgs, Target, Temperature, TimeSpan,
-    parse_size, read_job,
+    Parameters, ProgressMode, ReportArgs, Seconds, Secret, Settled, Size, SplitOptions, StoreArgs, Target, Temperature,
+    TimeSpan, parse_size, read_job,
 };
 pub use map::MapLine;
 pub use merge::Merge;

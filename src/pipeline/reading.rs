@@ -9,8 +9,8 @@ use tokio::sync::mpsc::Sender;
 
 use super::admission::{Admission, stopped};
 use super::bridge::guard;
-use super::timings::Timer;
 use super::split::Surveyor;
+use super::timings::Timer;
 use super::{Batch, Corpus, EarlierNights, PlannedInput, PlannedPart, Slice, Source, SourceDigest};
 use crate::error::{Error, Result};
 use crate::model::ShapeName;

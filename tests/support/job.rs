@@ -112,6 +112,7 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
         split_bytes: 1 << 30,
         measure_only: false,
         dataset: None,
+        split: None,
         ages: None,
     };
     Context {

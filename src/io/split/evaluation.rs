@@ -30,7 +30,8 @@ pub fn read_evaluation(name: &str, place: &Place, items: &mut EvaluationItems) -
     }
     bytes.extend_from_slice(first.get(..n).unwrap_or_default());
     reader.read_to_end(&mut bytes).map_err(cannot)?;
-    let text = std::str::from_utf8(&bytes).map_err(|error| Error::input(name, "the file is not UTF-8").because(error))?;
+    let text =
+        std::str::from_utf8(&bytes).map_err(|error| Error::input(name, "the file is not UTF-8").because(error))?;
     if let Ok(Value::Array(records)) = serde_json::from_str(text) {
         for (at, record) in records.iter().enumerate() {
             add(&format!("{name}: record {}", at + 1), record, items);

@@ -109,15 +109,16 @@ impl Head {
 
 /// What of a fingerprint is compared.
 pub(super) fn pack_fingerprint(of: &Fingerprint) -> Vec<u8> {
-    let numbers = [of.n_pairs].into_iter().chain(of.lowest.iter().copied());
+    let numbers = [of.n_words, of.n_pairs].into_iter().chain(of.lowest.iter().copied());
     numbers.flat_map(u32::to_le_bytes).collect()
 }
 
 pub(super) fn read_fingerprint(bytes: &[u8]) -> Fingerprint {
     let (numbers, _) = bytes.as_chunks::<4>();
     let mut numbers = numbers.iter().map(|bytes| u32::from_le_bytes(*bytes));
-    let n_pairs = numbers.next().unwrap_or_default();
-    Fingerprint { bands: [0; _], n_pairs, lowest: numbers.collect() }
+    let mut next = || numbers.next().unwrap_or_default();
+    let (n_words, n_pairs) = (next(), next());
+    Fingerprint { bands: [0; _], n_words, n_pairs, lowest: numbers.collect() }
 }
 
 /// A verdict: the place of the conversation, what was decided, and where the text stands that goes with it.

@@ -51,7 +51,8 @@ impl<const N: usize> RowsWriter<N> {
     /// Appends a row and gives its number.
     pub(super) fn push(&mut self, row: &[u8; N]) -> Result<u32> {
         let number = self.n;
-        self.n = number.checked_add(1).ok_or_else(|| Error::usage("", "a split has at most 4 billion conversations"))?;
+        self.n =
+            number.checked_add(1).ok_or_else(|| Error::usage("", "a split has at most 4 billion conversations"))?;
         self.file.write_all(row).map_err(|error| self.scratch.failed(error))?;
         Ok(number)
     }

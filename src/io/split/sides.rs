@@ -6,7 +6,7 @@ use super::notes::KeptNotes;
 use super::packed::{Head, NOWHERE, bytes_at, read_fingerprint, short_at};
 use super::split_file::EarlierSides;
 use crate::error::Result;
-use crate::pipeline::split::{KeyKind, Side, Strata, Unions, share_of};
+use crate::pipeline::split::{GroupKey, KeyKind, Side, Strata, Unions};
 use crate::pipeline::{GroupBy, SplitOptions};
 
 /// What is looked up once more in vain is noted in so many places.
@@ -143,7 +143,7 @@ impl Sides {
             }
             let first = self.unions.first(number) as usize;
             if !std::mem::replace(&mut is_placed[first], true) {
-                self.at[first] = share_of(seed, &key);
+                self.at[first] = GroupKey(key).place(seed);
             }
             let Some(earlier) = earlier.as_deref_mut() else { continue };
             let side = match last {

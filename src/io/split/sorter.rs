@@ -120,7 +120,8 @@ impl<const N: usize> Merged<'_, N> {
             let n = cursor.n_left.min((READ_BYTES / N) as u64);
             cursor.held.resize(n as usize, [0; N]);
             let mut file = file;
-            let read = file.seek(SeekFrom::Start(cursor.offset)).and_then(|_| file.read_exact(cursor.held.as_flattened_mut()));
+            let read =
+                file.seek(SeekFrom::Start(cursor.offset)).and_then(|_| file.read_exact(cursor.held.as_flattened_mut()));
             read.map_err(|error| self.sorted.scratch.failed(error))?;
             (cursor.at, cursor.n_left, cursor.offset) = (0, cursor.n_left - n, cursor.offset + n * N as u64);
         }

@@ -48,7 +48,10 @@ pub(in crate::io) fn split_files(root: &Place, split: &PlannedSplit) -> Result<V
             pieces: Vec::new(),
         })
     };
-    [(VERDICTS, &split.blake3, split.conversations()), (KEYS, &split.keys_blake3, split.keys)].map(file).into_iter().collect()
+    [(VERDICTS, &split.blake3, split.conversations()), (KEYS, &split.keys_blake3, split.keys)]
+        .map(file)
+        .into_iter()
+        .collect()
 }
 
 /// The file at `place`, proven to be what the plan says, in a file without a name.

@@ -53,7 +53,8 @@ impl EvaluationItems {
             push_words(text, &mut words);
             words
         };
-        let mut texts: Vec<Vec<u64>> = texts.into_iter().map(words_of).filter(|words| words.len() >= MIN_WORDS).collect();
+        let mut texts: Vec<Vec<u64>> =
+            texts.into_iter().map(words_of).filter(|words| words.len() >= MIN_WORDS).collect();
         if texts.iter().any(|words| words.len() >= 8) {
             texts.retain(|words| words.len() >= 8);
         }
@@ -186,7 +187,10 @@ mod tests {
         // What stands in all items says nothing, and short answers beside a question neither.
         let many: Vec<String> = (0..40).map(|n| format!("{LONG} {n}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        assert_eq!(held(&many, "A farmer has seventeen sheep and all but nine of them run away through the open gate"), None);
+        assert_eq!(
+            held(&many, "A farmer has seventeen sheep and all but nine of them run away through the open gate"),
+            None
+        );
         let mut index = EvaluationItems::default();
         index.add("x", [LONG, "none of the above is right"]);
         assert_eq!(index.len(), 1);

@@ -83,7 +83,7 @@ impl Strata {
             if (plain - wanted).abs() <= TOLERATED * wanted {
                 return share;
             }
-            let (mut sum, mut best, mut end) = (0.0, (wanted, 0), 0);
+            let (mut sum, mut best, mut end) = (0.0, (wanted, 0_u32), 0);
             for &count in counts {
                 sum += f64::from(count);
                 end += 1;
@@ -92,7 +92,7 @@ impl Strata {
                     best = ((sum - wanted).abs(), end);
                 }
             }
-            best.1 as f64 / N_STRETCHES as f64
+            f64::from(best.1) / N_STRETCHES as f64
         })
     }
 }

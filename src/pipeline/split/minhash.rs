@@ -14,15 +14,20 @@ const MIN_WORDS: usize = 8;
 const MOST_SAMPLED: usize = 512;
 /// So many of them are kept to compare: exact for texts with fewer, else within 0.035 of it in two of three cases.
 const MOST_KEPT: usize = 128;
-/// Texts are near that share so much of their pairs of words (Jaccard).
-const NEAR: f64 = 0.7;
+/// Texts are near of which one has so much of the other's different pairs of words. Not the share of all that both have: where a text
+/// says the same again and again, each word that is exchanged somewhere adds pairs and takes none away.
+const NEAR: f64 = 0.8;
+/// … and so many of its words.
+const AS_LONG: f64 = 0.8;
 
 /// What is kept of a text to find those that are near.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fingerprint {
     /// Those of two near texts are equal in some places.
     pub bands: [u64; N_BANDS],
-    /// How many different pairs of words it has.
+    /// How many words it has.
+    pub n_words: u32,
+    /// How many different pairs of them.
     pub n_pairs: u32,
     /// The lowest hashes of these, ascending.
     pub lowest: Vec<u32>,
@@ -53,7 +58,7 @@ impl Fingerprint {
             let rows = least.iter().skip(at * ROWS).take(ROWS);
             rows.fold(mixed(at as u64 + 1), |hash, &row| mixed(hash ^ u64::from(row)).wrapping_add(hash << 7))
         };
-        Some(Self { bands: std::array::from_fn(band), n_pairs, lowest })
+        Some(Self { bands: std::array::from_fn(band), n_words: words.len() as u32, n_pairs, lowest })
     }
 
     /// The share of their pairs of words that both have, as far as the lowest tell.
@@ -79,13 +84,17 @@ impl Fingerprint {
         f64::from(n_both) / f64::from(n_all.max(1))
     }
 
-    /// True when one text is the other with a few words exchanged: one in a short text, about one in fifteen of a longer one.
+    /// True when one text is the other with a few words exchanged: one in a short text, about one in ten of a longer one.
     pub fn is_near(&self, other: &Self) -> bool {
-        let (least, most) = (self.n_pairs.min(other.n_pairs), self.n_pairs.max(other.n_pairs));
-        // A word is in two pairs: so much do texts of `most` pairs share of which one word differs.
-        let but_one = f64::from(most.saturating_sub(2)) / f64::from(most + 2);
-        let enough = NEAR.min(but_one) - 1e-9;
-        f64::from(least) >= enough * f64::from(most) && self.similarity(other) >= enough
+        let is_as_long = |mine: u32, its: u32| f64::from(mine.min(its)) >= AS_LONG * f64::from(mine.max(its));
+        if !is_as_long(self.n_words, other.n_words) {
+            return false;
+        }
+        let similarity = self.similarity(other);
+        let both = similarity / (1.0 + similarity) * (f64::from(self.n_pairs) + f64::from(other.n_pairs));
+        let least = f64::from(self.n_pairs.min(other.n_pairs));
+        // A word is in two pairs: so many are left of a short text of which one differs.
+        both >= (NEAR * least).min(least - 2.0) - 1e-6
     }
 }
 

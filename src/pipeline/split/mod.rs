@@ -4,6 +4,7 @@
 
 mod contaminate;
 mod groups;
+mod keys;
 mod minhash;
 mod notes;
 mod origin;
@@ -14,8 +15,9 @@ mod words;
 
 pub use contaminate::EvaluationItems;
 pub use groups::{Strata, Unions};
+pub use keys::{GroupKey, KeyKind};
 pub use minhash::{Fingerprint, N_BANDS};
-pub use notes::{ChatNote, GroupKey, KeyKind, N_CLASSES, Surveyor};
+pub use notes::{ChatNote, N_CLASSES, Surveyor};
 pub use planned::PlannedSplit;
 pub use survey::{NoteSink, survey};
-pub use verdict::{ById, ChatPlace, Excluded, Side, SplitVerdict, Verdicts, share_of};
+pub use verdict::{ById, ChatPlace, Excluded, Side, SplitVerdict, Verdicts};

@@ -2,6 +2,7 @@
 //! whether it holds a text of an evaluation file. Knows chats; refuses to know what is made of the notes.
 
 use super::contaminate::EvaluationItems;
+use super::keys::{GroupKey, KeyKind};
 use super::minhash::Fingerprint;
 use super::origin::Origin;
 use super::words::{joined, mixed, push_words, text_hash};
@@ -15,35 +16,6 @@ use crate::shape::Decoded;
 const CLASSES: [&str; 5] = ["chat", "code", "long-prose", "other", "tool-heavy"];
 /// How many classes there are.
 pub const N_CLASSES: usize = CLASSES.len();
-
-/// By what conversations belong together: keys of a kind stand together when they are sorted, the widest kind first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum KeyKind {
-    /// The repository that was worked on.
-    Repository = 0,
-    /// The task.
-    Task = 1,
-    /// The words of the first prompt.
-    Prompt = 2,
-    /// The whole of it, where it has no prompt.
-    Whole = 3,
-    /// Its id.
-    Id = 4,
-}
-
-/// What conversations of a group have in common, as a hash whose first byte is the kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct GroupKey(pub [u8; 16]);
-
-impl GroupKey {
-    fn of(kind: KeyKind, bytes: &[u8]) -> Self {
-        let mut key = [0; 16];
-        key.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
-        key[0] = kind as u8;
-        Self(key)
-    }
-}
 
 /// What is noted of a chat.
 #[derive(Debug, Clone)]
@@ -219,8 +191,10 @@ mod tests {
 
     #[test]
     fn case_spacing_and_system_prompts_make_no_other_conversation() {
-        let plain = note(&json!([{"role": "user", "content": "Find a train"}, {"role": "assistant", "content": "Done."}]));
-        let loud = note(&json!([{"role": "user", "content": "FIND  a\ntrain"}, {"role": "assistant", "content": "done"}]));
+        let plain =
+            note(&json!([{"role": "user", "content": "Find a train"}, {"role": "assistant", "content": "Done."}]));
+        let loud =
+            note(&json!([{"role": "user", "content": "FIND  a\ntrain"}, {"role": "assistant", "content": "done"}]));
         let system = note(&json!([
             {"role": "system", "content": "Be kind."},
             {"role": "user", "content": "Find a train"},

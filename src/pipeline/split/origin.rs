@@ -66,7 +66,8 @@ impl Origin {
             names.iter().find_map(|name| beside(name).or_else(|| inside(name)))
         };
         let task = named(&TASKS);
-        let repository = named(&REPOSITORIES).map(|name| plain(&name)).or_else(|| task.as_deref().and_then(of_instance));
+        let repository =
+            named(&REPOSITORIES).map(|name| plain(&name)).or_else(|| task.as_deref().and_then(of_instance));
         Self { repository, task }
     }
 }
@@ -109,7 +110,8 @@ mod tests {
 
     #[test]
     fn repositories_are_known_by_any_of_their_names() {
-        for name in ["https://github.com/Owner/Name.git", "git@github.com:owner/name.git", "owner/name", "Owner/name/"] {
+        for name in ["https://github.com/Owner/Name.git", "git@github.com:owner/name.git", "owner/name", "Owner/name/"]
+        {
             assert_eq!(plain(name), "owner/name");
         }
         assert_eq!(plain("/home/me/work/"), "/home/me/work");

@@ -7,13 +7,13 @@ use tokio::sync::Semaphore;
 
 use super::notes::{ChatNote, Surveyor};
 use crate::error::{Error, Result};
+use crate::model::Conversation;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::look::Look;
 use crate::pipeline::part::{Failure, Shared, run_part};
 use crate::pipeline::reading::{Reading, named, sources_of_part};
 use crate::pipeline::{Commit, Context, Corpus, EncodedBatch, PartSink, Progress, RunPlan};
-use crate::model::Conversation;
 
 /// Takes notes in the order of the plan.
 pub trait NoteSink: Send {
@@ -47,7 +47,11 @@ pub async fn survey<N: NoteSink>(
     for (part, planned) in plan.parts.iter().enumerate() {
         let inputs = plan.inputs_of(part);
         let reading = Reading {
-            inputs: inputs.iter().zip(planned.inputs()).map(|(input, index)| named(input, index, planned.slice)).collect(),
+            inputs: inputs
+                .iter()
+                .zip(planned.inputs())
+                .map(|(input, index)| named(input, index, planned.slice))
+                .collect(),
             sources: sources_of_part(*planned, inputs, &corpus),
             earlier: None,
             surveyor: Some(surveyor.clone()),

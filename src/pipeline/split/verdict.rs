@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use super::keys::{GroupKey, KeyKind};
 use crate::error::Result;
 
 /// Where the rows of a conversation go.
@@ -85,19 +86,7 @@ pub struct ById {
 
 impl Verdicts for ById {
     fn of(&self, place: ChatPlace<'_>) -> Result<SplitVerdict> {
-        let is_eval = share_of(self.seed, place.id.as_bytes()) < self.eval_share;
+        let is_eval = GroupKey::of(KeyKind::Id, place.id.as_bytes()).place(self.seed) < self.eval_share;
         Ok(SplitVerdict { side: if is_eval { Side::Eval } else { Side::Train }, excluded: None })
     }
-}
-
-/// Where `key` stands between 0 and 1: the first 53 bits of its BLAKE3 hash, with the seed before the key unless that is 0.
-#[must_use]
-pub fn share_of(seed: u64, key: &[u8]) -> f64 {
-    let mut hasher = blake3::Hasher::new();
-    if seed != 0 {
-        hasher.update(&seed.to_le_bytes());
-    }
-    let mut first = [0; 8];
-    first.copy_from_slice(&hasher.update(key).finalize().as_bytes()[..8]);
-    (u64::from_be_bytes(first) >> 11) as f64 / (1_u64 << 53) as f64
 }

@@ -81,9 +81,10 @@ impl Grams {
         let power = BASE.wrapping_pow(n as u32);
         let ends = self.sums.iter().skip(n);
         let of_length = mixed(n as u64);
-        self.sums.iter().zip(ends).map(move |(&start, &end)| {
-            mixed(end.wrapping_sub(start.wrapping_mul(power)) ^ of_length)
-        })
+        self.sums
+            .iter()
+            .zip(ends)
+            .map(move |(&start, &end)| mixed(end.wrapping_sub(start.wrapping_mul(power)) ^ of_length))
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::turns::{Turn, turns_after};
 use crate::error::{Error, Result};
 use crate::model::{Condensed, Conversation, Role, ToolCall};
-use crate::pipeline::split::{ById, ChatPlace, Side, Verdicts, share_of};
+use crate::pipeline::split::{ById, ChatPlace, GroupKey, KeyKind, Side, Verdicts};
 use crate::pipeline::tables::RowPlace;
 use crate::pipeline::{DatasetOptions, DatasetShape};
 
@@ -23,7 +23,7 @@ const USUAL_ROWS: usize = 64;
 /// True when the conversation with this id is for evaluation: the first 53 bits of the BLAKE3 hash of the id, read as
 /// a number from 0 to 1, are below `share`. Data that is added later moves no conversation.
 pub fn is_eval(id: &str, share: f64) -> bool {
-    share_of(0, id.as_bytes()) < share
+    GroupKey::of(KeyKind::Id, id.as_bytes()).place(0) < share
 }
 
 /// The schema of training data.
