@@ -87,7 +87,9 @@ def copy(record, share, draw, name):
     said = [it for it in contents(record) if it[0].get("role") != "system"]
     for (holder, key, _), text in zip(said, changed([text for _, _, text in said], share, draw)):
         holder[key] = text
-    messages = [message for message in record["messages"] if message.get("role") != "system"]
+    messages = record["messages"]
+    while messages and messages[0].get("role") == "system":
+        messages = messages[1:]
     record["messages"] = [{"role": "system", "content": f"You are assistant number {draw.random()}."}] + messages
     return record
 
