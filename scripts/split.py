@@ -134,6 +134,9 @@ def near_duplicates(program, folder, name, records, draw):
 
     # Where the conversation itself is near to a third one, the copy may stay instead of it.
     n_found = sum(not (stays(len(records) + n) and stays(at)) for n, at in enumerate(chosen))
+    n_instead = sum(
+        not stays(at) and stays(len(records) + n) and names[found[at][2]] != len(records) + n for n, at in enumerate(chosen)
+    )
     base = len(records) + len(copies)
     n_other = sum(found[base + n][1] is not None for n in range(len(others)))
     out = [at for at in range(len(records)) if found[at][1] in ("duplicate", "near_duplicate")]
@@ -149,7 +152,7 @@ def near_duplicates(program, folder, name, records, draw):
             examples.append((lines[at]["id"], lines[twin]["id"], round(likeness, 2)))
     print(
         f"{name:24} {len(records):6} {len(chosen):6} {percent(n_found, len(chosen))} {percent(n_other, len(others))}"
-        f" {len(out):6} {percent(n_false, len(records))}",
+        f" {len(out):6} {percent(n_false, len(records))} {n_instead:7}",
         flush=True,
     )
     return (n_found, len(chosen), n_other + n_false, len(records) + len(others)), examples
@@ -235,7 +238,7 @@ def main():
     program, draw = args.program.resolve(), random.Random(20)
     if args.many:
         return many(program, args.work, args.many)
-    print("corpus                    lines  copies  found   half others  out    false", flush=True)
+    print("corpus                    lines copies    found    half of words  out     false  instead", flush=True)
     sums, all_records = [0, 0, 0, 0], {}
     examples = []
     for path in args.corpora:

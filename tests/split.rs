@@ -127,7 +127,7 @@ fn of_conversations_that_are_alike_the_longest_stays() {
     // Of two that say the same the first is compared further.
     assert_eq!(left_out(&dir, "loud").0, "duplicate");
     assert_eq!(left_out(&dir, "plain"), near("longest"));
-    let stays = [ids(&dir, "run", "train"), ids(&dir, "run", "eval")].concat_sets();
+    let stays = both(&dir);
     assert!(stays.contains("longest") && stays.contains("other") && stays.len() == 32, "{stays:?}");
     condenser(dir.root(), &["restore", "run", "-o", "back"]).ok();
     let back: Vec<u8> = files(&dir.path("back")).into_values().flatten().collect();
@@ -142,15 +142,9 @@ fn of_conversations_that_are_alike_the_longest_stays() {
     assert!(dropped(&dir).is_empty());
 }
 
-/// All ids of several sides.
-trait ConcatSets {
-    fn concat_sets(self) -> BTreeSet<String>;
-}
-
-impl<const N: usize> ConcatSets for [BTreeSet<String>; N] {
-    fn concat_sets(self) -> BTreeSet<String> {
-        self.into_iter().flatten().collect()
-    }
+/// The ids of both sides.
+fn both(dir: &TestDir) -> BTreeSet<String> {
+    &ids(dir, "run", "train") | &ids(dir, "run", "eval")
 }
 
 /// True when all conversations whose ids begin so are on one side.
@@ -259,15 +253,8 @@ fn conversations_that_hold_an_evaluation_item_are_left_out() {
 
 #[test]
 fn the_split_is_the_same_on_any_number_of_threads_of_shards_and_calls() {
-    let input = talks(300)
-        + &talks(40)
-            .to_uppercase()
-            .replace("\"ID\"", "\"id\"")
-            .replace("\"MESSAGES\"", "\"messages\"")
-            .replace("\"ROLE\"", "\"role\"")
-            .replace("\"CONTENT\"", "\"content\"")
-            .replace("\"USER\"", "\"user\"")
-            .replace("\"ASSISTANT\"", "\"assistant\"");
+    let again = |at: u64| talk(&format!("again{at}"), &[&text(2 * at, 12).to_uppercase(), &text(2 * at + 1, 30)]);
+    let input = talks(300) + &(0..40).map(again).collect::<String>();
     let dir = folder(&input, "eval_share = 0.2\n");
     run(&dir, &["--threads", "1"]);
     assert_eq!(dropped(&dir).len(), 40);
@@ -313,7 +300,7 @@ fn a_pipe_has_no_split_but_by_ids() {
     assert!(told.contains("a pipe is read once") && told.contains("group_by = \"id\""), "{told}");
     dir.write("job.toml", format!("{job}group_by = \"id\"\ndedup = \"none\"\n"));
     condenser(dir.root(), &["run", "job.toml"]).input(talks(3)).ok();
-    assert_eq!([ids(&dir, "run", "train"), ids(&dir, "run", "eval")].concat_sets().len(), 3);
+    assert_eq!(both(&dir).len(), 3);
 }
 
 /// The first prompts of the conversations of a record, by their ids, as they are compared: words without their case.

@@ -124,7 +124,7 @@ fn told(split: &PlannedSplit) -> String {
     let PlannedSplit { train, eval, duplicates, near_duplicates, contaminated, .. } = split;
     let left = [(duplicates, "duplicate"), (near_duplicates, "near-duplicate")].map(|(n, noun)| counted(*n, noun));
     format!(
-        "split: {} to train on, {} to evaluate on; left out: {}, {}, {} contaminated",
+        "split: {} for train, {} for eval; left out: {}, {}, {} contaminated",
         counted(*train, "conversation"),
         count(*eval),
         left[0],

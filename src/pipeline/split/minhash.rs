@@ -5,7 +5,7 @@ use super::words::{Grams, mixed};
 
 /// Bands of a fingerprint, and hashes of each: of two texts that share 0.82 of their pairs of words, as after one word in twenty was
 /// exchanged, a band is the same with a probability of 0.45, and no band is with one of 1 to 2 million; of texts that share 0.2,
-/// one in thirty is looked at in vain.
+/// one in 26 is looked at in vain.
 pub const N_BANDS: usize = 24;
 const ROWS: usize = 4;
 /// Texts of fewer words are near to nothing but themselves: one word is too much of them.

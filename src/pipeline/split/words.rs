@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(words("ÜBER Straße"), words("über straße"));
         assert_ne!(words("train 7"), words("train 8"));
         assert_eq!(words("知道恋恋").len(), 4);
-        assert_eq!(words(" … !? "), []);
+        assert!(words(" … !? ").is_empty());
         assert_eq!(text_hash("?!", &[]), text_hash(" ? ! ", &[]));
         assert_ne!(text_hash("?!", &[]), text_hash("!?", &[]));
     }
