@@ -28,4 +28,4 @@ pub mod report;
 mod tls;
 
 use condenser_core::walk;
-pub use condenser_core::{engine, error, model, shape, stage, summary, text};
+pub use condenser_core::{chat, engine, error, model, shape, stage, summary, text};

@@ -73,7 +73,6 @@ impl RunOutcome {
         }
         notes.extend(self.manifest().iter().flat_map(|manifest| &manifest.missing).map(|it| format!("left out: {it}")));
         notes.extend(self.bombs());
-        notes.extend(self.looked_ahead());
         notes.extend(self.not_to_continue());
         notes
     }
@@ -136,19 +135,6 @@ impl RunOutcome {
         })
     }
 
-    /// That rows to evaluate on show what their answers need; `None` where there are none, or nobody looked ahead.
-    fn looked_ahead(&self) -> Option<String> {
-        let n_rows = self.outcome.tally.table("dataset/eval").rows;
-        let is_told = n_rows > 0 && self.options.looks_ahead() == Some(LookAhead::Turns);
-        is_told.then(|| {
-            let (rows, were) = (counted(n_rows, "row"), if n_rows == 1 { "was" } else { "were" });
-            format!(
-                "{rows} to evaluate on {were} compressed by what comes after each message, which tells what the answers need: \
-                 take --look-ahead off for them"
-            )
-        })
-    }
-
     /// That what was hidden because nothing uses it may be what the next turn needs; `None` where no turn comes.
     fn not_to_continue(&self) -> Option<String> {
         let (totals, options) = (&self.outcome.tally.totals, &self.options);
@@ -202,7 +188,7 @@ impl RunOutcome {
         let of_table = |sum: &Written| json!({ "rows": sum.rows, "bytes": sum.bytes });
         let written: Map<String, Value> =
             tally.written.iter().map(|(table, sum)| (table.clone(), of_table(sum))).collect();
-        let ahead = self.looked_ahead().into_iter().chain(self.not_to_continue());
+        let ahead = self.not_to_continue();
         let warnings: Vec<String> = told.into_iter().flatten().chain(self.bombs()).chain(ahead).collect();
         json!({
             "event": "ends", "run": self.run.as_ref().map(ToString::to_string), "totals": tally.totals,

@@ -110,16 +110,133 @@ impl Originals {
     }
 }
 
-/// How a conversation is written for training.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum DatasetShape {
-    /// `messages: [{role, content, name, tool_calls, tool_call_id}]`.
-    #[default]
-    Openai,
-    /// `conversations: [{from, value}]`.
-    Sharegpt,
+/// An option of training data with these values, as job files write them.
+macro_rules! dataset_choices {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$value_meta:meta])* $value:ident),* $(,)? })*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $name { $($(#[$value_meta])* $value),* }
+    )*};
+}
+
+dataset_choices! {
+    /// Who reads training data: which columns, keys and files it has.
+    TargetName {
+        /// TRL and everything that reads `messages` with chat templates: Parquet with `messages` and `tools`.
+        #[default]
+        Trl,
+        /// OpenAI's fine-tuning: JSON lines with `messages` and `tools` and nothing else.
+        Openai,
+        /// `conversations: [{from, value}]` in JSON lines.
+        Sharegpt,
+        /// Axolotl: `messages` in JSON lines, with `train` on each turn of the assistant.
+        Axolotl,
+        /// LLaMA-Factory: JSON lines with `conversations`, `system` and `tools`, and the `dataset_info.json` beside them.
+        LlamaFactory,
+        /// Unsloth: Parquet with `conversations` of `role` and `content`.
+        Unsloth,
+    }
+    /// What a row is.
+    RowForm {
+        /// A conversation.
+        #[default]
+        Messages,
+        /// Everything before the last turn of the assistant as `prompt`, that turn as `completion`.
+        PromptCompletion,
+    }
+    /// How arguments of calls are written.
+    Arguments {
+        /// As JSON, which chat templates write as such.
+        #[default]
+        Json,
+        /// As a text that holds JSON, as the API of OpenAI has it.
+        Text,
+    }
+    /// What stands where an assistant calls and says nothing.
+    Empty {
+        /// A text without a letter.
+        #[default]
+        Text,
+        /// `null`.
+        Null,
+    }
+    /// What becomes of what an assistant thinks.
+    Thinking {
+        /// It stands in `reasoning_content` of its message.
+        #[default]
+        Field,
+        /// It stands in tags before the text.
+        Content,
+        /// It is left out.
+        Drop,
+    }
+    /// How calls that are made at once are written.
+    CallOrder {
+        /// In one message, their results behind it.
+        #[default]
+        Together,
+        /// One to a message, each with its result behind it: for templates that know no others.
+        Apart,
+    }
+    /// What becomes of conversations that fit not even compressed.
+    Unfit {
+        /// They are cut where turns end.
+        #[default]
+        Windows,
+        /// They are left out, and listed.
+        LeaveOut,
+    }
+    /// What of a conversation may decide about what is hidden in rows for evaluation.
+    EvalLookAhead {
+        /// What comes before, and the last messages.
+        #[default]
+        Strict,
+        /// What comes before.
+        Off,
+    }
+}
+
+impl TargetName {
+    /// True where turns are `from` and `value`.
+    pub(crate) fn is_sharegpt(self) -> bool {
+        matches!(self, Self::Sharegpt | Self::LlamaFactory)
+    }
+
+    /// True where rows are lines of JSON.
+    pub(crate) fn is_lines(self) -> bool {
+        !matches!(self, Self::Trl | Self::Unsloth)
+    }
+
+    /// The column with the messages.
+    pub(crate) fn column(self) -> &'static str {
+        match self {
+            Self::Trl | Self::Openai | Self::Axolotl => "messages",
+            Self::Sharegpt | Self::LlamaFactory | Self::Unsloth => "conversations",
+        }
+    }
+
+    /// The name in job files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Trl => "trl",
+            Self::Openai => "openai",
+            Self::Sharegpt => "sharegpt",
+            Self::Axolotl => "axolotl",
+            Self::LlamaFactory => "llama-factory",
+            Self::Unsloth => "unsloth",
+        }
+    }
+}
+
+/// On which side a chat is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// For training.
+    Train,
+    /// For evaluation.
+    Eval,
 }
 
 /// How many rejects are too many.

@@ -231,7 +231,7 @@ impl Work<'_> {
         let options = &self.context.options;
         let (form, trace, verbatim_map) = (options.format.into(), options.trace, options.verbatim_map);
         let whole = options.originals == Originals::Whole;
-        let (dataset, forced, earlier) = (options.dataset, self.forced, self.earlier.clone());
+        let (trainer, forced, earlier) = (self.context.trainer.clone(), self.forced, self.earlier.clone());
         let (nights, ages) = (self.nights.clone(), options.ages);
         let place = load.first().map_or_else(String::new, |fed| {
             let source = name_of(&inputs, fed.input);
@@ -258,7 +258,7 @@ impl Work<'_> {
                     source: name_of(&inputs, fed.input),
                     trace,
                     verbatim_map,
-                    dataset,
+                    trainer: trainer.as_deref(),
                     nights: nights.as_deref(),
                 }
             };

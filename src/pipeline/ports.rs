@@ -15,7 +15,7 @@ use super::bridge::Bridge;
 use super::sketch::Sketch;
 use super::{
     Batch, Commit, EarlierNights, Manifest, PlannedInput, Proof, RejectRow, RunPlan, Slice, SourceDigest, TableInput,
-    TableName, Timings, Totals,
+    TableName, Timings, Totals, TrainingRows,
 };
 use crate::error::{Error, Result};
 use crate::model::{Answer, Ask};
@@ -77,7 +77,7 @@ pub struct EncodedBatch {
     /// Lines of the reference-compatible map from message id to original, when asked for.
     pub verbatim_map: Vec<String>,
     /// Training-ready rows for train and eval, when asked for.
-    pub training: Option<[RecordBatch; 2]>,
+    pub training: Option<[TrainingRows; 2]>,
     /// Lines about conversations that are not among them.
     pub dropped: Vec<String>,
     /// The runs of the store that hold the rest of conversations that come again.

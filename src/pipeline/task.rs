@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use super::record::Recipe;
-use super::{DatasetOptions, EarlierNights};
+use super::{EarlierNights, Trainer};
 use crate::engine::{Laps, Scratch};
 
 thread_local! {
@@ -17,7 +17,8 @@ pub(crate) struct Task<'a> {
     pub(crate) source: &'a str,
     pub(crate) trace: bool,
     pub(crate) verbatim_map: bool,
-    pub(crate) dataset: Option<DatasetOptions>,
+    /// What makes training data of records; nothing where none is asked for.
+    pub(crate) trainer: Option<&'a Trainer>,
     /// What earlier nights of a store hold of the conversations.
     pub(crate) nights: Option<&'a dyn EarlierNights>,
 }

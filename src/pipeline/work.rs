@@ -230,7 +230,7 @@ impl Lines<'_> {
         let place = RowPlace { id: &id, source: task.source, row };
         self.frame(place, frame);
         if self.comes_again(place, &product, &encoded) {
-            self.sum.conversation(place, &product, blake3::hash(record.as_bytes()));
+            self.sum.conversation(place, &product, blake3::hash(record.as_bytes()), scratch);
             return Ok(());
         }
         match &encoded.written {
@@ -247,7 +247,7 @@ impl Lines<'_> {
         if task.verbatim_map {
             self.sum.out.verbatim_map.extend(map_line(place, &product, &encoded.written));
         }
-        self.sum.conversation(place, &product, blake3::hash(record.as_bytes()));
+        self.sum.conversation(place, &product, blake3::hash(record.as_bytes()), scratch);
         Ok(())
     }
 

@@ -17,7 +17,10 @@ mod values;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects, Originals, Policy};
+use super::{
+    Arguments, CallOrder, Compression, ConversationFormat, Empty, EvalLookAhead, JobKind, MaxRejects, Originals,
+    Policy, RowForm, TargetName, Thinking, Unfit,
+};
 use crate::model::{EngineArgs, Floor, ShapeName, one_or_many_floors};
 
 pub use compaction::{AgeRules, CompactionArgs, MERGED};
@@ -157,14 +160,28 @@ pub struct JobArgs {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct DatasetArgs {
-    /// How a conversation is written [default: openai].
-    pub shape: Option<DatasetShape>,
+    /// Who reads the data [default: trl].
+    pub target: Option<TargetName>,
+    /// What a row is [default: messages].
+    pub form: Option<RowForm>,
+    /// How arguments of calls are written [default: json; text for openai].
+    pub arguments: Option<Arguments>,
+    /// What stands where an assistant calls and says nothing [default: text; null for openai].
+    pub empty: Option<Empty>,
+    /// What becomes of what an assistant thinks [default: field; content for sharegpt and llama-factory, drop for openai].
+    pub thinking: Option<Thinking>,
+    /// How calls that are made at once are written [default: together].
+    pub calls: Option<CallOrder>,
     /// Share of the conversations that go to `eval`, 0 to 1, chosen by the hash of their id [default: 0.05].
     pub eval_share: Option<f64>,
-    /// Most tokens of a conversation after compression; goes with `drop_unfit`.
+    /// What may decide about what is hidden in rows for evaluation [default: strict].
+    pub eval_look_ahead: Option<EvalLookAhead>,
+    /// Most tokens of a row, as the trainer counts them: with `tokenizer` of the engine and `chat_template`.
     pub max_tokens: Option<u64>,
-    /// Leave conversations over `max_tokens` out of the data (never out of the run) and list them [default: false].
-    pub drop_unfit: Option<bool>,
+    /// The chat template of the model: a Jinja file, or the `tokenizer_config.json` that holds it.
+    pub chat_template: Option<String>,
+    /// What becomes of conversations that take more even compressed [default: windows].
+    pub unfit: Option<Unfit>,
 }
 
 fn is_empty<T: Default + PartialEq>(value: &T) -> bool {

@@ -17,8 +17,8 @@ use super::{
 use crate::error::{Error, Result};
 use crate::model::{AssistantText, EngineOptions, LookAhead, ProvenancePlace, ShapeName, SystemPrompts, changes};
 use crate::pipeline::{
-    Ages, Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
-    Originals, PolicyOptions, TableName,
+    Ages, ChatTemplate, Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES,
+    MAX_RECORD_BYTES, MaxRejects, Originals, PolicyOptions, TableName,
 };
 
 /// A part has at most about this much of a file that can be cut: enough that the files of a part are large, little
@@ -329,7 +329,14 @@ impl JobArgs {
 impl JobSettings {
     /// The same job with what the files hold that its options name, whose bytes `read` gives; their hashes decide about the output.
     pub fn with_files(mut self, read: impl Fn(&str, FileKind) -> Result<Vec<u8>>) -> Result<Self> {
-        self.files = EngineFiles::load(&self.options.engine, read)?;
+        self.files = EngineFiles::load(&self.options.engine, &read)?;
+        if let Some(dataset) = &mut self.options.dataset
+            && let Some(path) = &dataset.chat_template
+        {
+            let bytes = read(path, FileKind::ChatTemplate)?;
+            self.files.template = Some(ChatTemplate::read(path, &bytes)?);
+            dataset.chat_template_blake3 = Some(blake3::hash(&bytes).to_hex().to_string());
+        }
         (self.options.tokenizer_blake3, self.options.use_model_blake3) = self.files.hashes.clone();
         Ok(self)
     }

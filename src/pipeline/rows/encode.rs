@@ -101,7 +101,7 @@ fn cell(
     let encoded = product.encode(recipe, scratch)?;
     let id = label(&product.decoded.conversation.id);
     let place = RowPlace { id: &id, source: sum.task.source, row: source_row };
-    measure(sum, batch, row, place, &product);
+    measure(sum, batch, row, place, &product, scratch);
     sum.originals(
         place,
         encoded.style,

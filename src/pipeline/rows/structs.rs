@@ -173,7 +173,7 @@ impl Draft {
             self.lengths.push(outputs.len());
             let name = label(&id);
             let at = RowPlace { id: &name, source: task.source, row: batch.first_row + row as u64 };
-            measure(sum, batch, row, at, &product);
+            measure(sum, batch, row, at, &product, scratch);
             self.staged.push(staged(row, id, &product, |index, text| exact.write(range.start + index, text)));
         }
         Ok(())

@@ -50,6 +50,10 @@ fn pieces_of<'a>(
     out.extend(system_beside(decoded).map(Piece::System));
     let mut thoughts = Vec::new();
     let steps = system.into_iter().map(Step::Message).chain(steps);
+    // What a simulated user calls and gets is not what the assistant sees.
+    let others = conversation.messages.iter().filter(|message| message.role == Role::User);
+    let of_others: BTreeSet<&str> =
+        others.flat_map(|message| &message.tool_calls).filter_map(|call| call.id.as_deref()).collect();
     for step in steps {
         let first = out.len();
         match step {
@@ -65,6 +69,13 @@ fn pieces_of<'a>(
                 reply.thoughts.splice(0..0, thoughts.drain(..));
             }
         }
+        let is_of_other = |piece: &Piece<'_>| match piece {
+            Piece::Result { call: Some(call), .. } => of_others.contains(call.as_ref()),
+            _ => false,
+        };
+        let n_pieces = out.len();
+        out.retain(|piece| !is_of_other(piece));
+        left.of_user += n_pieces - out.len();
         left.not_said += out.iter().skip(first).filter(|piece| matches!(piece, Piece::NotSaid)).count();
     }
     out.extend(final_reply(decoded).map(Piece::Reply));
@@ -151,13 +162,16 @@ impl<'a> Turns<'a> {
     fn reply(&mut self, mut reply: Reply<'a>, left: &mut LeftOut) {
         if reply.texts.iter().all(|text| text.trim().is_empty()) && reply.calls.is_empty() {
             // What was thought belongs to what is said next.
-            left.empty += usize::from(reply.thoughts.is_empty() || reply.is_cut);
             if !reply.is_cut {
                 self.thoughts.append(&mut reply.thoughts);
             }
             return;
         }
         reply.thoughts.splice(0..0, self.thoughts.drain(..));
+        // What broke off before anything came of it, and was tried again.
+        if self.turns.pop_if(|turn| is_retried(turn)).is_some() {
+            left.retried += 1;
+        }
         let goes_on = match self.turns.last() {
             Some(Turn::Assistant { reply: last, results }) => {
                 let has_results = results.iter().any(Option::is_some);
@@ -269,6 +283,10 @@ impl<'a> Turns<'a> {
         }
         (messages, notes)
     }
+}
+
+fn is_retried(turn: &Turn<'_>) -> bool {
+    matches!(turn, Turn::Assistant { reply, results } if reply.is_cut && results.iter().all(Option::is_none))
 }
 
 fn joined(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {

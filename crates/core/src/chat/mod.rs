@@ -50,8 +50,10 @@ pub struct LeftOut {
     pub taken_back: usize,
     /// Replies that are no model's words: errors that the program wrote in its place.
     pub not_said: usize,
-    /// Replies without a word and without a call.
-    pub empty: usize,
+    /// Results of calls that the user made.
+    pub of_user: usize,
+    /// Replies that broke off and were tried again at once.
+    pub retried: usize,
 }
 
 /// The chats of a record, the main one first.

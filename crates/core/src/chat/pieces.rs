@@ -177,8 +177,9 @@ fn openhands<'a>(message: &'a Message<'_>, out: &mut Vec<Piece<'a>>) {
     let args = |key: &str| member(raw, "args").and_then(|args| member(args.text, key)).and_then(RawJson::string);
     let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
     let content = || args("content").or_else(|| at("content")).or_else(|| at("message")).map(owned).unwrap_or_default();
-    if at("observation").is_some() {
-        if member(raw, "cause").is_some_and(|cause| cause.kind != JsonKind::Null) {
+    if let Some(seen) = at("observation") {
+        let is_caused = member(raw, "cause").is_some_and(|cause| cause.kind != JsonKind::Null);
+        if is_caused && !matches!(seen.as_ref(), "recall" | "agent_state_changed" | "null") {
             let call = message.tool_call_id.as_deref().map(Cow::Borrowed);
             out.push(Piece::Result { call, text: text(&message.content) });
         }
