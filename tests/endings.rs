@@ -154,7 +154,7 @@ fn a_data_set_without_rows_is_no_success() {
     let dir = with_one();
     dir.write(
         "job.toml",
-        "kind = \"dataset\"\ninputs = [\"one.jsonl\"]\noutput = \"set\"\n[dataset]\nmax_tokens = 1\ndrop_unfit = true\n",
+        "kind = \"dataset\"\ninputs = [\"one.jsonl\"]\noutput = \"set\"\n[dataset]\nmax_tokens = 1\nunfit = \"leave-out\"\n",
     );
     let told = condenser(dir.root(), &["run", "job.toml"]).exits(3).stderr;
     assert!(told.contains("set/dataset: 0 conversations in train, 0 in eval, 1 left out\n"), "{told}");

@@ -112,9 +112,7 @@ impl RunWriter {
         };
         let (sum, names) = Bridge::run_blocking("run", read).await?;
         let engine = &self.plan.options.engine;
-        let name = self.root.to_string();
-        let name = name.rsplit('/').find(|part| !part.is_empty()).unwrap_or("A data set");
-        let mut documents = vec![(CARD, data_card(dataset, engine, &sum, name))];
+        let mut documents = vec![(CARD, data_card(dataset, engine, &sum))];
         if dataset.target == TargetName::LlamaFactory {
             documents.push((DATASET_INFO, dataset_info(&names)));
         }

@@ -116,6 +116,7 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
     };
     Context {
         engine,
+        trainer: None,
         model: None,
         options,
         bridge: Bridge::new(2).expect("threads start"),

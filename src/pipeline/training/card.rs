@@ -16,11 +16,11 @@ const SIZES: [(u64, &str); 5] =
 const BAR: u64 = 40;
 
 /// `README.md` of a data set: what `load_dataset` needs, then what people ask.
-pub fn data_card(options: &DatasetOptions, engine: &EngineOptions, tally: &TrainingTally, name: &str) -> String {
+pub fn data_card(options: &DatasetOptions, engine: &EngineOptions, tally: &TrainingTally) -> String {
     let mut card = front_matter(options, tally);
     let n_rows = tally.train_rows + tally.eval_rows;
     let ratio = tally.tokens_before as f64 / tally.tokens.max(1) as f64;
-    card.push_str(&format!("# {name}\n\n"));
+    card.push_str("# Conversations to train on\n\n");
     card.push_str(&format!("{n_rows} rows from {} conversations, {} tokens instead of {} ({ratio:.2} times shorter), made by condenser {}.\n\n",
         tally.chats,
         tally.tokens,

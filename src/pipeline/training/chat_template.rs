@@ -69,7 +69,7 @@ impl ChatTemplate {
         environment.add_function("strftime_now", |_: String| "2024-07-26".to_owned());
         environment.add_filter("tojson", to_json);
         environment
-            .add_template_owned(NAME, without_marks(template))
+            .add_template_owned(NAME, without_marks(&template.replace("\r\n", "\n")))
             .map_err(|error| Error::usage(place, format!("the chat template cannot be read: {error:#}")))?;
         Ok(Self { environment: Arc::new(environment), bos, eos })
     }
@@ -163,14 +163,11 @@ fn without_marks(template: &str) -> String {
         let Some((inner, after)) = tag.split_once("%}") else { break };
         let word = inner.trim_matches(|c: char| c == '-' || c == '+' || c.is_whitespace());
         out.push_str(before);
+        let (left, right) = (inner.starts_with('-'), inner.ends_with('-'));
         if MARKS.contains(&word) {
-            // What the tag trims around it is trimmed all the same.
-            let (left, right) = (
-                if inner.starts_with('-') { "{#- " } else { "{# " },
-                if inner.ends_with('-') { " -#}" } else { " #}" },
-            );
-            out.push_str(left);
-            out.push_str(right);
+            // A tag in its place, which trims what it trimmed, and may stand in a comment as well.
+            out.push_str(if left { "{%- set _ = 0 " } else { "{% set _ = 0 " });
+            out.push_str(if right { "-%}" } else { "%}" });
         } else {
             out.extend(["{%", inner, "%}"]);
         }
@@ -178,4 +175,46 @@ fn without_marks(template: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::ChatTemplate;
+
+    fn render(
+        template: &str,
+        messages: &serde_json::Value,
+        tools: Option<&serde_json::Value>,
+    ) -> Result<String, String> {
+        let template = ChatTemplate::read("t.jinja", template.as_bytes()).expect("a template");
+        template.render(messages.as_array().expect("messages"), tools)
+    }
+
+    #[test]
+    fn what_templates_of_hugging_face_use_is_there() {
+        let messages = json!([{"role": "user", "content": " a\n"}, {"role": "tool", "content": "b"}, {"role": "tool", "content": "c"}]);
+        let template = "{% set ns = namespace(n=0) %}{% for m in messages %}\r\n\
+            {# {% generation %} #}{%- if m.role == 'tool' and loop.previtem and loop.previtem.role != 'tool' %}<{% endif %}\n\
+            {% generation %}{{ m.content.strip() }}{% endgeneration %}{% set ns.n = ns.n + 1 %}\n\
+            {% if loop.nextitem is defined and ns.n == 2 %}{% continue %}{% endif %};{% endfor %}{{ ns.n }}";
+        assert_eq!(render(template, &messages, None), Ok("a;<bc;3".to_owned()));
+        let tools = json!([{"name": "f", "parameters": {"b": 1, "a": ["ä", null]}}]);
+        let template = "{{ tools | tojson }} {{ tools[0].parameters | tojson(indent=2) }}{% for k, v in tools[0].items() %} {{ k }}{% endfor %}";
+        let expected = "[{\"name\": \"f\", \"parameters\": {\"b\": 1, \"a\": [\"ä\", null]}}] \
+                        {\n  \"b\": 1,\n  \"a\": [\n    \"ä\",\n    null\n  ]\n} name parameters";
+        assert_eq!(render(template, &messages, Some(&tools)), Ok(expected.to_owned()));
+        assert_eq!(render("{{ raise_exception('no such role') }}", &messages, None), Err("no such role".to_owned()));
+        assert!(render("{{ strftime_now('%Y') }}{{ bos_token }}", &messages, None).is_ok_and(|text| !text.is_empty()));
+    }
+
+    #[test]
+    fn a_configuration_holds_a_template_and_its_tokens() {
+        let named = json!({"bos_token": {"content": "<s>"}, "eos_token": "</s>",
+            "chat_template": [{"name": "rag", "template": "no"}, {"name": "default", "template": "{{ bos_token }}{{ eos_token }}"}]});
+        assert_eq!(render(&named.to_string(), &json!([]), None), Ok("<s></s>".to_owned()));
+        let none = ChatTemplate::read("c.json", b"{\"eos_token\": \"x\"}").expect_err("no template");
+        assert!(none.to_string().contains("no `chat_template`"), "{none}");
+    }
 }

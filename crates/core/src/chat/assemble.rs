@@ -40,7 +40,7 @@ pub(super) fn chat<'a>(decoded: &'a Decoded<'_>, thread: Thread<'a>) -> Chat<'a>
 /// Everything that is said, in the order of the log.
 fn pieces_of<'a>(
     decoded: &'a Decoded<'_>,
-    system: Vec<usize>,
+    system: Vec<Step<'a>>,
     steps: Vec<Step<'a>>,
     left: &mut LeftOut,
 ) -> Vec<Piece<'a>> {
@@ -49,7 +49,7 @@ fn pieces_of<'a>(
     let mut out = Vec::new();
     out.extend(system_beside(decoded).map(Piece::System));
     let mut thoughts = Vec::new();
-    let steps = system.into_iter().map(Step::Message).chain(steps);
+    let steps = system.into_iter().chain(steps);
     // What a simulated user calls and gets is not what the assistant sees.
     let others = conversation.messages.iter().filter(|message| message.role == Role::User);
     let of_others: BTreeSet<&str> =
@@ -84,7 +84,11 @@ fn pieces_of<'a>(
 
 fn message<'a>(decoded: &'a Decoded<'_>, at: usize, speakers: Speakers<'a>, out: &mut Vec<Piece<'a>>) {
     let Some(message) = decoded.conversation.messages.get(at) else { return };
-    if !message.results.is_empty() && decoded.shape != ShapeName::Openhands {
+    // Its events tell by themselves what they are.
+    if decoded.shape == ShapeName::Openhands {
+        return pieces::of(decoded, &decoded.conversation, at, out);
+    }
+    if !message.results.is_empty() {
         return pieces::results(message, out);
     }
     match speakers {

@@ -7,7 +7,7 @@ use crate::model::ShapeName;
 use crate::shape::{Decoded, JsonKind, RawJson, member};
 
 /// One thing that happened.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Step<'a> {
     /// The message with this index.
     Message(usize),

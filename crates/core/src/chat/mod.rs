@@ -12,6 +12,9 @@ mod tools;
 use crate::model::Conversation;
 use crate::shape::Decoded;
 
+#[cfg(test)]
+mod tests;
+
 pub use tools::tools;
 
 /// Stands where a call has no result: nothing else may follow a call.
