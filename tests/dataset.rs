@@ -30,7 +30,7 @@ fn dataset(text: &str, lines: &str) -> (TestDir, String) {
 }
 
 /// The rows of a file of the data set as JSON, without what is null.
-fn rows(path: &Path) -> Vec<Value> {
+pub(crate) fn rows(path: &Path) -> Vec<Value> {
     if path.extension().is_some_and(|ending| ending == "jsonl") {
         let text = std::fs::read_to_string(path).expect("the file is there");
         return text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
@@ -80,7 +80,7 @@ fn with_calls() -> String {
 #[test]
 fn messages_become_what_chat_templates_want() {
     let (dir, told) = dataset(&with_calls(), "eval_share = 0.0\n");
-    assert!(told.contains("1 conversation in train, 0 in eval, 0 left out"), "{told}");
+    assert!(told.contains("1 row in train, 0 in eval, 0 left out"), "{told}");
     let call = |id: u8| json!({"id": format!("c{id}"), "type": "function", "function": {"name": "look", "arguments": {"at": id}}});
     let expected = json!({"id": "a", "class": "tool-heavy", "window": 1, "n_windows": 1, "ratio": 1.0, "messages": [
         {"role": "system", "content": "s"},
@@ -203,7 +203,10 @@ fn conversations_over_the_budget_are_left_out_of_the_data_only() {
          {\"id\":\"alone\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}\n"
     );
     let (dir, told) = dataset(&text, "max_tokens = 50\nunfit = \"leave-out\"\neval_share = 0.0\n");
-    assert!(told.contains("1 conversation in train, 0 in eval, 3 left out"), "{told}");
+    assert!(
+        told.contains("1 row in train, 0 in eval, 3 left out (1 no_assistant, 1 no_messages, 1 over_max_tokens)"),
+        "{told}"
+    );
     let rows = rows(&dir.path("run/dataset/train/part-00000.parquet"));
     assert_eq!(rows.iter().map(|row| row["id"].clone()).collect::<Vec<_>>(), ["short"]);
     let dropped = String::from_utf8(dir.read("run/dataset/dropped/part-00000.jsonl")).expect("text");

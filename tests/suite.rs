@@ -28,6 +28,7 @@ mod corpora;
 mod crash;
 mod damage;
 mod dataset;
+mod dataset_corpora;
 mod defects;
 mod documents;
 mod drift;

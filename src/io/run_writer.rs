@@ -99,20 +99,23 @@ impl RunWriter {
     async fn write_cards(&self, dataset: &DatasetOptions, manifest: &mut Manifest) -> Result<()> {
         let (root, plan) = (self.root.clone(), self.plan.clone());
         let read = move || {
-            let (mut sum, mut names) = (TrainingTally::default(), Vec::new());
+            let (mut sum, mut names, mut hash) = (TrainingTally::default(), Vec::new(), blake3::Hasher::new());
             each_commit(&root, &plan, &root.names()?, &mut |commit, _| {
                 if let Some(tally) = commit.sketch.as_ref().and_then(|sketch| sketch.training.as_ref()) {
                     sum.absorb(tally);
                 }
                 let files = commit.files.into_iter().filter(|file| file.rows > 0 && TRAINING.contains(&&*file.table));
-                names.extend(files.map(|file| (file.table, file.path)));
+                for file in files {
+                    hash.update(file.blake3.as_bytes());
+                    names.push((file.table, file.path));
+                }
                 Ok(())
             })?;
-            Ok((sum, names))
+            Ok((sum, names, hash.finalize().to_hex()))
         };
-        let (sum, names) = Bridge::run_blocking("run", read).await?;
+        let (sum, names, hash) = Bridge::run_blocking("run", read).await?;
         let engine = &self.plan.options.engine;
-        let mut documents = vec![(CARD, data_card(dataset, engine, &sum))];
+        let mut documents = vec![(CARD, data_card(dataset, engine, &sum, hash.get(..16).unwrap_or_default()))];
         if dataset.target == TargetName::LlamaFactory {
             documents.push((DATASET_INFO, dataset_info(&names)));
         }

@@ -15,9 +15,9 @@ const SIZES: [(u64, &str); 5] =
 /// Characters of the longest bar of a histogram.
 const BAR: u64 = 40;
 
-/// `README.md` of a data set: what `load_dataset` needs, then what people ask.
-pub fn data_card(options: &DatasetOptions, engine: &EngineOptions, tally: &TrainingTally) -> String {
-    let mut card = front_matter(options, tally);
+/// `README.md` of a data set: what `load_dataset` needs, then what people ask. `hash` tells the rows from all others.
+pub fn data_card(options: &DatasetOptions, engine: &EngineOptions, tally: &TrainingTally, hash: &str) -> String {
+    let mut card = front_matter(options, tally, hash);
     let n_rows = tally.train_rows + tally.eval_rows;
     let ratio = tally.tokens_before as f64 / tally.tokens.max(1) as f64;
     card.push_str("# Conversations to train on\n\n");
@@ -38,7 +38,7 @@ pub fn data_card(options: &DatasetOptions, engine: &EngineOptions, tally: &Train
     card
 }
 
-fn front_matter(options: &DatasetOptions, tally: &TrainingTally) -> String {
+fn front_matter(options: &DatasetOptions, tally: &TrainingTally, hash: &str) -> String {
     let n_rows = tally.train_rows + tally.eval_rows;
     let size = SIZES.iter().find(|(most, _)| n_rows < *most).map_or("", |(_, name)| name);
     let ending = if options.target.is_lines() { "jsonl" } else { "parquet" };
@@ -51,7 +51,8 @@ fn front_matter(options: &DatasetOptions, tally: &TrainingTally) -> String {
     card.push_str(&format!(
         "task_categories:\n- text-generation\nsize_categories:\n- {size}\ntags:\n- conversational\n- condenser\n"
     ));
-    card.push_str("configs:\n- config_name: default\n  data_files:\n");
+    // What `datasets` keeps of a data set it finds by its folder and by this: without the hash it would show rows of another run.
+    card.push_str(&format!("configs:\n- config_name: default\n  description: rows {hash}\n  data_files:\n"));
     for (side, n_rows) in [("train", tally.train_rows), ("eval", tally.eval_rows)] {
         // A split without a row is none.
         if n_rows > 0 {
