@@ -64,6 +64,7 @@ mod locks;
 mod logs;
 mod look_ahead;
 mod ls;
+mod maps;
 mod marks;
 mod media;
 mod metrics;

@@ -387,7 +387,8 @@ pub(super) fn between<'r>(whole: &'r str, left: &str, right: &str) -> &'r str {
     whole.get(start..offset_in(whole, right)).expect("the parts are cut at character boundaries, in order")
 }
 
-fn unquoted(text: &str) -> &str {
+/// A string as written, without its quotes.
+pub(super) fn unquoted(text: &str) -> &str {
     text.get(1..text.len() - 1).expect("a string token has two quotes")
 }
 

@@ -1,8 +1,11 @@
 //! Records as bytes on one side, conversations on the other, exact both ways. Knows JSON and the shapes; knows
 //! nothing of files, tables and compression.
 
+mod advice;
 mod binding;
 mod blocks;
+mod candidates;
+mod cut;
 mod delta;
 mod detect;
 mod document;
@@ -15,22 +18,25 @@ mod keys;
 mod layout;
 mod member;
 mod out;
+mod outline;
 mod read;
 mod reasoning;
 mod restore;
 mod row;
 mod row_text;
+mod rules;
 mod shapes;
 mod spec;
 mod splice;
 mod uncompress;
 
-use crate::model::{Condensed, Conversation, Original, Output, ProvenancePlace, Reject, ShapeName};
+use crate::model::{Condensed, Conversation, Original, Output, ProvenancePlace, ReadAs, Reject};
 
 use index::Index;
 use json::Kind;
 use member::Member;
 
+pub use advice::advice;
 pub use binding::{Summary, summaries, value_hash};
 pub use delta::{Delta, DeltaPiece, Deltas, Wholes, WrittenText};
 pub use detect::detect;
@@ -65,7 +71,7 @@ pub struct Decoded<'r> {
     /// The record, exactly as it stood in its file, without line end.
     pub record: &'r str,
     /// How it holds the conversation.
-    pub shape: ShapeName,
+    pub read_as: ReadAs<'r>,
     /// What the engine sees.
     pub conversation: Conversation<'r>,
     index: Index<'r>,
@@ -75,10 +81,15 @@ pub struct Decoded<'r> {
 ///
 /// # Errors
 /// Says why the record holds no conversation in this shape.
-pub fn decode<'r>(record: &'r str, shape: ShapeName, fallback_id: &str) -> Result<Decoded<'r>, Reject> {
-    let index = shapes::cut(record, shape)?;
+pub fn decode<'r>(
+    record: &'r str,
+    read_as: impl Into<ReadAs<'r>>,
+    fallback_id: &str,
+) -> Result<Decoded<'r>, Reject> {
+    let read_as = read_as.into();
+    let index = cut::cut(record, read_as)?;
     let conversation = read::conversation(&index, fallback_id);
-    Ok(Decoded { record, shape, conversation, index })
+    Ok(Decoded { record, read_as, conversation, index })
 }
 
 impl<'r> Decoded<'r> {

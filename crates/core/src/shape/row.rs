@@ -7,8 +7,9 @@ use crate::model::{Condensed, Content, Conversation, Message, Output, Provenance
 use super::events;
 use super::index::Index;
 use super::json::{Kind, around, offset_in};
-use super::layout::{Column, Table, push_hole, push_literal, write_items, write_order};
+use super::layout::{Column, Table, push_hole, push_literal, write_items, write_order, write_path};
 use super::member::{Field, Member};
+use super::shapes::likelihood;
 use super::splice::{NewContent, brackets, edited, new_content, new_metadata, new_values};
 
 /// One row of the `conversations` table: text columns only, nothing inferred.
@@ -312,8 +313,12 @@ pub(super) fn record_layout(index: &Index<'_>, condensed: &Condensed) -> String 
         layout.push('\n');
         let items = events::items(log, condensed);
         write_items(items.iter().map(|item| matches!(item, events::Item::Message(_))), &mut layout);
-    } else if !around(index.record, index.list).0.trim_start().is_empty() {
-        layout.extend(["k", index.list_key, "\n"]);
+    } else {
+        match &*index.path {
+            [] => {}
+            [key] if likelihood(key) > 0 => layout.extend(["k", key, "\n"]),
+            path => write_path(path, &mut layout),
+        }
     }
     separators(index).write('s', 'p', &mut layout);
     write_order(&kept(condensed), &mut layout);

@@ -35,6 +35,8 @@ pub(super) struct Glimpse<'r> {
     pub keys: Vec<Cow<'r, str>>,
     /// Some message holds blocks as only the Messages API has them, or the record has a `system` beside the list.
     pub has_blocks: bool,
+    /// Who speaks in the first message is called as those are who talk with a model.
+    pub has_known_role: bool,
 }
 
 impl Glimpse<'_> {

@@ -6,6 +6,7 @@ use crate::shape::escape::{Marks, Style};
 use crate::shape::index::{Index, invalid};
 use crate::shape::json::{Bad, Kind, Scanner, members, offset_in};
 use crate::shape::member::{Field, Member};
+use crate::shape::rules::Rules;
 use crate::shape::spec::Spec;
 
 use super::event::{Event, EventSpec, Form, Log, Named, Pass};
@@ -20,7 +21,7 @@ pub(in crate::shape) fn cut<'r>(
     let mut why = None;
     for list in lists {
         let mut cutter = Cutter {
-            found: Index::empty(record, spec),
+            found: Index::empty(record, Rules::of(spec)),
             events,
             log: Log::default(),
             seen: Marks::NONE,
