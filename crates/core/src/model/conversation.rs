@@ -21,6 +21,8 @@ choices! {
         Codex = "codex",
         /// Session files of the pi coding agent, one file a session.
         Pi = "pi",
+        /// Event logs of Copilot CLI: `{"type", "data", "id", "timestamp", "parentId"}` per line, one file a session.
+        CopilotCli = "copilot-cli",
         /// `messages` whose content is blocks: `text`, `tool_use`, `tool_result`, `thinking`, …; beside it `system`.
         Anthropic = "anthropic",
         /// `{"history": [{"role", "content", "thought", "action", …}]}`.
@@ -38,7 +40,7 @@ impl ShapeName {
     /// True for logs in which a conversation is a group of lines.
     #[must_use]
     pub fn is_event_log(self) -> bool {
-        matches!(self, Self::ClaudeCode | Self::Codex | Self::Pi)
+        matches!(self, Self::ClaudeCode | Self::Codex | Self::Pi | Self::CopilotCli)
     }
 }
 

@@ -150,9 +150,15 @@ impl<'r> Cutter<'r> {
             if at != body_at {
                 self.push(start, member, form.outer, "");
             } else if let Some(keys) = form.body {
-                let inner = self.found.members.len();
-                for member in body {
-                    self.push(inner, member, keys, self.events.body);
+                let first = self.found.members.len();
+                for (key, value) in body {
+                    match form.inner {
+                        Some((name, parent, keys)) if key.name == name && value.kind == Kind::Object => {
+                            let first = self.found.members.len();
+                            members(value.text, |key, value| self.push(first, &(key, value), keys, parent));
+                        }
+                        _ => self.push(first, &(key.clone(), *value), keys, self.events.body),
+                    }
                 }
             } else {
                 let (key, value) = member;
