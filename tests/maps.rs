@@ -1,5 +1,5 @@
-//! Conversations that stand inside of their records, and those of no known shape that a map reads: what is read, that every
-//! byte comes back, and what is said where nothing is found.
+//! Conversations that stand inside of their records, those whose speakers have no names, and those of no known shape that a
+//! map reads: what is read, that every byte comes back, and what is said where nothing is found.
 
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{FieldMap, ProvenancePlace, ReadAs, RejectReason, ShapeName};
@@ -52,7 +52,7 @@ fn check(read_as: ReadAs<'_>, record: &str, id: &str, expected: &str) {
 
 #[track_caller]
 fn check_found(shape: ShapeName, record: &str, id: &str, expected: &str) {
-    assert_eq!(detect(record), Some(shape), "{record}");
+    assert_eq!(detect(&record.replace("LONG", &long())), Some(shape), "{record}");
     check(shape.into(), record, id, expected);
 }
 
@@ -92,6 +92,12 @@ fn a_conversation_inside_of_a_record_is_found() {
         "fallback",
         "other:Ada \"LONG\"\nother:Bo \"Yes.\"",
     );
+    check_found(
+        ShapeName::Langchain,
+        r#"{"inputs": {"messages": [{"type": "human", "content": "LONG", "additional_kwargs": {}}]}, "outputs": {"n": 1}}"#,
+        "fallback",
+        "user \"LONG\"",
+    );
     check_found(ShapeName::Openai, r#"{"a": {"messages": []}}"#, "fallback", "");
 }
 
@@ -112,13 +118,49 @@ fn what_is_no_conversation_or_more_than_one_is_not_taken_for_one() {
     }
 }
 
+#[test]
+fn speakers_without_names_take_turns() {
+    let check = |record: &str, expected: &str| check_found(ShapeName::Dialogue, record, "fallback", expected);
+    check(
+        r#"{"dialog": ["LONG", "How are you , then ?", " LONG ", "$M \u00e9 \\ x y z", "Well, thank you."], "act": [2, 1, 1]}"#,
+        r#"user "LONG"
+           assistant "How are you , then ?"
+           user " LONG "
+           assistant "$M é \\ x y z"
+           user "Well, thank you.""#,
+    );
+    check(
+        r#"{"data": {"utterances": [{"text": "LONG", "n": 1}, {"text": "LONG", "n": 2}, {"text": "So it is.", "n": 3}]}}"#,
+        "user \"LONG\"\nassistant \"LONG\"\nuser \"So it is.\"",
+    );
+    check(
+        r#"{"conversation": ["LONG", "你好吗？", "LONG", "Hi", "That is all there is."]}"#,
+        "user \"LONG\"\nassistant \"你好吗？\"\nuser \"LONG\"\nassistant \"Hi\"\nuser \"That is all there is.\"",
+    );
+    let of_nobody = map("messages=talk");
+    let record = r#"{"talk": ["LONG", "Yes", {"text": "LONG"}]}"#;
+    self::check(ReadAs::Map(&of_nobody), record, "fallback", "user \"LONG\"\nassistant \"Yes\"\nuser \"LONG\"");
+    for record in [
+        r#"{"tags": ["One is here.", "Two are here.", "Three are here."]}"#,
+        r#"{"dialog": ["greeting", "weather", "farewell"]}"#,
+        r#"{"dialog": ["Where is it?"]}"#,
+        r#"{"dialog": ["Where is it?", "It is here.", 3]}"#,
+        r#"{"dialog": ["Where is it?", "It is here.", {"text": "So it is."}]}"#,
+        r#"{"utterances": [{"text": "a.wav"}, {"text": "b.wav"}]}"#,
+        r#"["Where is it?", "It is here."]"#,
+    ] {
+        assert_eq!(detect(record), None, "{record}");
+    }
+}
+
 fn map(text: &str) -> FieldMap {
     text.parse().expect(text)
 }
 
 #[test]
 fn a_map_reads_what_no_shape_knows() {
-    let check = |text: &str, record: &str, id: &str, expected: &str| check(ReadAs::Map(&map(text)), record, id, expected);
+    let check =
+        |text: &str, record: &str, id: &str, expected: &str| check(ReadAs::Map(&map(text)), record, id, expected);
     check(
         "messages=state.turns,role=speaker,content=text",
         r#"{"id": 3, "state": {"n": 1, "turns": [{"speaker": "user", "text": "LONG", "content": 1}, {"text": "LONG", "speaker": "assistant"}]}}"#,
@@ -174,10 +216,15 @@ fn a_path_that_leads_nowhere_names_the_keys_that_are_there() {
         "messages=state",
         record,
         RejectReason::NoMessages,
-        r"`state` is an object, not a list of messages; the list of objects `state.turns\.x` looks like messages: read it with --map 'messages=state.turns\.x,role=who,content=says'",
+        r"`state` is an object and no list; the list of objects `state.turns\.x` looks like messages: read it with --map 'messages=state.turns\.x,role=who,content=says'",
     );
     check("messages=a", "[]", RejectReason::UnknownShape, "the record is a list, not an object");
-    check("messages=a", r#"{"a": [1]}"#, RejectReason::MessageNotObject, "message 1 (byte 8) is a number, not an object; correct or remove it");
+    check(
+        "messages=a",
+        r#"{"a": [1]}"#,
+        RejectReason::MessageNotObject,
+        "message 1 (byte 8) is a number, not an object; correct or remove it",
+    );
 }
 
 #[test]
@@ -192,9 +239,14 @@ fn what_is_not_read_says_what_would_read_it() {
         r#"{"a": [{"author": {"role": "user"}, "content": {"text": "Hello there."}}]}"#,
         "the list of objects `a` looks like messages: read it with --map messages=a,role=author.role,content=content.text",
     );
-    check(r#"{"a": {"messages": [{"role": "user", "content": "x"}]}, "b": {"messages": [{"role": "user", "content": "x"}]}}"#,
-        "`a.messages` and `b.messages` read as messages: name one of them, as in --map messages=a.messages");
-    check(r#"[{"who": "user", "says": "Hello."}]"#, "the list of objects `.` looks like messages: read it with --map messages=.,role=who,content=says");
+    check(
+        r#"{"a": {"messages": [{"role": "user", "content": "x"}]}, "b": {"messages": [{"role": "user", "content": "x"}]}}"#,
+        "`a.messages` and `b.messages` read as messages: name one of them, as in --map messages=a.messages",
+    );
+    check(
+        r#"[{"who": "user", "says": "Hello."}]"#,
+        "the list of objects `.` looks like messages: read it with --map messages=.,role=who,content=says",
+    );
     let none = "no list of objects with texts is in it that could be its messages";
     check(r#"{"a": 1, "b": ["x"], "c": [{"n": 1}]}"#, none);
     check("17", none);
@@ -211,7 +263,9 @@ fn a_run_with_a_map_is_read_back_without_it() {
     };
     let records: Vec<String> = (0..5).map(record).collect();
     dir.write("in.jsonl", records.join("\n") + "\n");
-    let pretty = |record: &String| serde_json::to_string_pretty(&serde_json::from_str::<serde_json::Value>(record).expect("JSON"));
+    let pretty = |record: &String| {
+        serde_json::to_string_pretty(&serde_json::from_str::<serde_json::Value>(record).expect("JSON"))
+    };
     let document = records.iter().map(|record| pretty(record).expect("JSON")).collect::<Vec<_>>().join(",\n");
     dir.write("doc.json", format!("[{document}]"));
     dir.write("one.json", format!("[{}]", records.join(",")));
@@ -226,14 +280,16 @@ fn a_run_with_a_map_is_read_back_without_it() {
             condenser(dir.root(), &["restore", &run, "-o", &format!("{run}-back")]).ok();
             assert_eq!(dir.read(&format!("{run}-back/{input}")), dir.read(input), "{run}");
             let told = condenser(dir.root(), &["get", &run, "c3"]).ok();
-            assert!(input == "doc.json" || String::from_utf8_lossy(&told.stdout) == records[3].clone() + "\n", "{run}");
+            assert!(input != "in.jsonl" || String::from_utf8_lossy(&told.stdout) == records[3].clone() + "\n", "{run}");
             let told = condenser(dir.root(), &["show", &run, "c3"]).ok();
             let shown = String::from_utf8_lossy(&told.stdout).into_owned();
             assert!(shown.contains("user") && !shown.contains("customer"), "{shown}");
         }
     }
     let other = "messages=log.entries,role=who,content=says";
-    let told = condenser(dir.root(), &["compress", "in.jsonl", "-o", "in.jsonl-jsonl", "--format", "jsonl", "--map", other]).ends();
+    let told =
+        condenser(dir.root(), &["compress", "in.jsonl", "-o", "in.jsonl-jsonl", "--format", "jsonl", "--map", other])
+            .ends();
     assert!(told.code != Some(0) && told.stderr.contains("option map"), "{}", told.stderr);
     let told = condenser(dir.root(), &["compress", "in.jsonl", "-o", "no", "--map", "messages=log.entry"]).exits(3);
     assert!(told.stderr.contains("`log` has the keys `x`, `entries`"), "{}", told.stderr);

@@ -303,6 +303,21 @@ fn events_of_openhands_are_read() {
 }
 
 #[test]
+fn messages_of_langchain_are_read() {
+    check(
+        ShapeName::Langchain,
+        r#"{"messages": [{"content": "LONG", "additional_kwargs": {}, "response_metadata": {}, "type": "human", "name": null, "id": "m1", "example": false},
+            {"content": "", "additional_kwargs": {}, "response_metadata": {"model": "m"}, "type": "ai", "id": "m2", "tool_calls": [{"name": "ls", "args": {"p": 1}, "id": "c1", "type": "tool_call"}], "usage_metadata": null},
+            {"content": "LONG", "additional_kwargs": {}, "type": "tool", "name": "ls", "tool_call_id": "c1", "status": "success"},
+            {"content": "LONG", "response_metadata": {}, "type": "AIMessageChunk"}]}"#,
+        r#"user #m1 "LONG"
+           assistant #m2 "" c1:ls({"p": 1})
+           tool (ls) "LONG" ->c1
+           assistant "LONG""#,
+    );
+}
+
+#[test]
 fn dialogues_are_read() {
     let check = |record: &str, expected: &str| check(ShapeName::Dialogue, record, expected);
     check(

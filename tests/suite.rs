@@ -36,6 +36,7 @@ mod engine;
 mod entropy;
 mod events;
 mod explain;
+mod exports;
 mod flow;
 mod formats;
 mod get;

@@ -182,9 +182,13 @@ pub fn decode<'r>(record: &'r str, read_as: Option<ReadAs<'r>>, id: &str) -> Res
     };
     // A byte order mark stands before the first record of a file.
     let record = record.trim_start_matches('\u{feff}');
-    let decoded = read_as.and_then(|read_as| shape::decode(record, read_as, id).ok());
-    if let Some(decoded) = decoded {
-        return Ok(decoded);
+    // What stands between the records of a document comes with the one behind it.
+    let unframed = record.find('{').zip(record.rfind('}')).and_then(|(from, to)| record.get(from..=to));
+    for record in [Some(record), unframed].into_iter().flatten() {
+        let read_as = read_as.or_else(|| shape::detect(record).map(ReadAs::Shape));
+        if let Some(decoded) = read_as.and_then(|read_as| shape::decode(record, read_as, id).ok()) {
+            return Ok(decoded);
+        }
     }
     let shape = shape::detect(record).ok_or_else(|| unknown("its shape is unknown"))?;
     shape::decode(record, shape, id).map_err(|reject| unknown(&reject.detail))

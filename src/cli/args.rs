@@ -280,6 +280,9 @@ pub(crate) struct RestoreArgs {
     /// With `--verbatim`: the shape of the records.
     #[arg(long, value_enum, requires = "verbatim")]
     pub(crate) shape: Option<ShapeName>,
+    /// With `--verbatim`: where the records have their conversation, as for `compress`.
+    #[arg(long, value_name = "NAME=PATH,…", requires = "verbatim", conflicts_with = "shape")]
+    pub(crate) map: Option<FieldMap>,
     /// Number of workers [default: one per core].
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,

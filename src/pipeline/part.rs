@@ -139,7 +139,8 @@ async fn work_all(
     // The shape of an input is that of its first record.
     stream::try_unfold((batches, (0, forced)), |(mut batches, (input, shape))| async move {
         let Some(mut admitted) = batches.recv().await else { return Ok(None) };
-        let is_known = forced.is_some() || is_mapped || shape.is_some() && admitted.load.iter().all(|fed| fed.input == input);
+        let is_known =
+            forced.is_some() || is_mapped || shape.is_some() && admitted.load.iter().all(|fed| fed.input == input);
         if is_known {
             admitted.load.iter_mut().for_each(|fed| fed.shape = shape);
         } else {

@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Engine, Scratch};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{
-    Decision, EngineOptions, FieldMap, Metrics, Original, ReadAs, Reject, RejectReason, ShapeName,
-};
+use crate::model::{Decision, EngineOptions, FieldMap, Metrics, Original, ReadAs, Reject, RejectReason, ShapeName};
 use crate::shape::{self, decode, restore_record, restores_record};
 use crate::summary::Adapter;
 use crate::text::tokens::TokenCounter;

@@ -15,7 +15,9 @@ use super::{
     StoreArgs,
 };
 use crate::error::{Error, Result};
-use crate::model::{AssistantText, EngineOptions, FieldMap, LookAhead, ProvenancePlace, ReadAs, ShapeName, SystemPrompts, changes};
+use crate::model::{
+    AssistantText, EngineOptions, FieldMap, LookAhead, ProvenancePlace, ReadAs, ShapeName, SystemPrompts, changes,
+};
 use crate::pipeline::{
     Ages, Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
     Originals, PolicyOptions, TableName, TableOptions,

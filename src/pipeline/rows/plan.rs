@@ -115,12 +115,15 @@ impl TableInput {
         let wanted = options.messages_column.as_deref().or_else(|| options.mapped_column().filter(is_there));
         let found = match wanted {
             Some(wanted) => match schema.fields().iter().position(|field| field.name() == wanted) {
-                Some(column) => fits(head, column).or_else(|| {
-                    let of_structs = options.map.is_some() && struct_item(schema.field(column).data_type()).is_some();
-                    of_structs.then_some((column, CellKind::Structs, None))
-                }).or_else(|| {
-                    is_text(schema.field(column).data_type()).then_some((column, CellKind::Text, options.shape))
-                }),
+                Some(column) => fits(head, column)
+                    .or_else(|| {
+                        let of_structs =
+                            options.map.is_some() && struct_item(schema.field(column).data_type()).is_some();
+                        of_structs.then_some((column, CellKind::Structs, None))
+                    })
+                    .or_else(|| {
+                        is_text(schema.field(column).data_type()).then_some((column, CellKind::Text, options.shape))
+                    }),
                 None => None,
             },
             None => by_name(head).or_else(|| only_one(head)),

@@ -29,18 +29,25 @@ choices! {
         SweAgent = "swe-agent",
         /// `{"sessionId", "messages": [{"type", "content", "toolCalls"}]}`.
         GeminiCli = "gemini-cli",
+        /// `messages` of `type` (`human`, `ai`, `system`, `tool`) and `content`, as LangChain dumps them.
+        Langchain = "langchain",
         /// `{"history": [{"source", "action" | "observation", …}]}`.
         Openhands = "openhands",
         /// Turns with a speaker and an utterance, under many names.
         Dialogue = "dialogue",
+        /// Markdown that SpecStory writes, one file a session.
+        Specstory = "specstory",
+        /// Markdown that Cursor exports, one file a session.
+        CursorExport = "cursor-export",
     }
 }
 
 impl ShapeName {
-    /// True for logs in which a conversation is a group of lines.
+    /// True where a conversation is a group of lines.
     #[must_use]
     pub fn is_event_log(self) -> bool {
-        matches!(self, Self::ClaudeCode | Self::Codex | Self::Pi | Self::CopilotCli)
+        let is_of_events = matches!(self, Self::ClaudeCode | Self::Codex | Self::Pi | Self::CopilotCli);
+        is_of_events || matches!(self, Self::Specstory | Self::CursorExport)
     }
 }
 

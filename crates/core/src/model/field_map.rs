@@ -211,7 +211,10 @@ impl FieldMap {
                 // A name may be taken out of a message, with what stands beside it.
                 let most = if field == MappedField::Name { 1 } else { MAX_KEYS };
                 if keys.is_empty() || keys.len() > most {
-                    return Err(format!("`{name}={value}`: the path of a {name} has {}", if most == 1 { "one key" } else { "one or two keys" }));
+                    return Err(format!(
+                        "`{name}={value}`: the path of a {name} has {}",
+                        if most == 1 { "one key" } else { "one or two keys" }
+                    ));
                 }
                 if self.fields.iter().any(|(known, _)| *known == field) {
                     return again();

@@ -14,6 +14,10 @@ const MOST: usize = 64;
 const LONGEST_NAME: usize = 40;
 /// Different speakers of a conversation.
 const MOST_SPEAKERS: usize = 8;
+/// Keys of messages that are looked at.
+const MOST_TEXTS: usize = 100;
+/// Lists that are named.
+const MOST_LISTS: usize = 4;
 /// Keys that are named of an object that has more.
 const MOST_KEYS: usize = 12;
 /// Keys that usually say who speaks, the best first.
@@ -26,7 +30,9 @@ const USUAL: [&str; 2] = ["role", "content"];
 #[must_use]
 pub fn advice(record: &str) -> String {
     if let Found::Several(paths) = only(record) {
-        let named: Vec<_> = paths.iter().map(|path| format!("`{}`", mapped_path(path))).collect();
+        let mut named: Vec<_> = paths.iter().take(MOST_LISTS).map(|path| format!("`{}`", mapped_path(path))).collect();
+        let n_more = paths.len() - named.len();
+        named.extend((n_more > 0).then(|| format!("{n_more} more")));
         let first = paths.first().map(|path| mapped_path(path)).unwrap_or_default();
         return format!("{} read as messages: name one of them, as in --map messages={first}", named.join(" and "));
     }
@@ -47,14 +53,15 @@ pub(super) fn missing(record: &str, path: &[String]) -> String {
     let named = mapped_path(path);
     match at(record, path) {
         Ok(value) => {
-            let kind = if value.kind == Kind::Object { "an object" } else { "no list" };
-            format!("`{named}` is {kind}, not a list of messages; {}", advice(record))
+            let kind = if value.kind == Kind::Object { "an object and no list" } else { "no list" };
+            format!("`{named}` is {kind}; {}", advice(record))
         }
         Err((level, keys)) => {
             let before = path.get(..level).unwrap_or_default();
             let place = if before.is_empty() { "the record".to_owned() } else { format!("`{}`", mapped_path(before)) };
             let n_more = keys.len().saturating_sub(MOST_KEYS);
-            let mut there: Vec<_> = keys.iter().take(MOST_KEYS).map(|key| format!("`{}`", mapped_path(&[key]))).collect();
+            let mut there: Vec<_> =
+                keys.iter().take(MOST_KEYS).map(|key| format!("`{}`", mapped_path(&[key]))).collect();
             there.extend((n_more > 0).then(|| format!("{n_more} more")));
             let there = if there.is_empty() { "no keys".to_owned() } else { format!("the keys {}", there.join(", ")) };
             format!("the record has no list `{named}`: {place} has {there}")
@@ -148,11 +155,15 @@ fn is_usual_name(name: &str) -> bool {
 
 fn note<'r>(path: &[&Cow<'r, str>], value: Raw<'r>, texts: &mut Vec<Texts<'r>>) {
     let Some(text) = value.string() else { return };
-    let at = texts.iter().position(|known| known.path.iter().eq(path.iter().copied())).unwrap_or_else(|| {
-        let path = path.iter().map(|&key| key.clone()).collect();
-        texts.push(Texts { path, n_bytes: 0, names: Some(Vec::new()), n_messages: 0 });
-        texts.len() - 1
-    });
+    let at = match texts.iter().position(|known| known.path.iter().eq(path.iter().copied())) {
+        Some(at) => at,
+        None if texts.len() < MOST_TEXTS => {
+            let path = path.iter().map(|&key| key.clone()).collect();
+            texts.push(Texts { path, n_bytes: 0, names: Some(Vec::new()), n_messages: 0 });
+            texts.len() - 1
+        }
+        None => return,
+    };
     let Some(known) = texts.get_mut(at) else { return };
     known.n_bytes += text.len();
     known.n_messages += 1;

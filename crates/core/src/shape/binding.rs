@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::model::{Reject, ReadAs};
+use crate::model::{ReadAs, Reject};
 
 use super::cut::cut;
 use super::json::member;

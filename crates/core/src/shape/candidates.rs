@@ -7,6 +7,7 @@ use super::blocks::are_of_messages_api;
 use super::json::{Bad, Kind, Raw, Scanner, members};
 use super::shapes::SPECS;
 use super::spec::{Glimpse, Spec};
+use super::talk::{self, Talk};
 use crate::model::ShapeName;
 
 /// Objects in each other that are looked into, the record not counted.
@@ -59,10 +60,11 @@ pub(super) fn only(record: &str) -> Found<'_> {
     let (mut found, mut empty) = (Vec::new(), Vec::new());
     for Candidate { path, list } in candidates(record) {
         let mut scanner = Scanner::new(list);
-        let glimpse = scanner.peek().and_then(|_| look(&mut scanner));
+        let Some(key) = path.last() else { continue };
+        let glimpse = scanner.peek().and_then(|_| look(&mut scanner, key));
         let Ok(Some(glimpse)) = glimpse else { continue };
-        let Some(spec) = path.last().and_then(|key| reads_as(key, &glimpse)) else { continue };
-        let of = if glimpse.keys.is_empty() { &mut empty } else { &mut found };
+        let Some(spec) = reads_as(key, &glimpse) else { continue };
+        let of = if glimpse.is_empty() { &mut empty } else { &mut found };
         of.push((path, spec));
     }
     let mut found = if found.is_empty() { empty } else { found };
@@ -73,7 +75,8 @@ pub(super) fn only(record: &str) -> Found<'_> {
     }
 }
 
-/// All lists of a record that stand in no other list and begin with an object or with nothing; none for what is no object.
+/// All lists of a record that stand in no other list and begin with an object or with nothing, or may be talk; none for what
+/// is no object.
 pub(super) fn candidates(record: &str) -> Vec<Candidate<'_>> {
     let (mut scanner, mut found) = (Scanner::new(record), Vec::new());
     if scanner.peek() == Ok(Kind::Object) {
@@ -101,7 +104,7 @@ fn walk<'r>(
             Kind::List => {
                 let list = scanner.value()?.text;
                 let inside = list.get(1..).unwrap_or_default().trim_start();
-                if inside.starts_with(['{', ']']) {
+                if inside.starts_with(['{', ']']) || talk::is_key(&key.name) {
                     let path = path.iter().cloned().chain([key.name]).collect();
                     found.push(Candidate { path, list });
                 }
@@ -117,13 +120,13 @@ fn walk<'r>(
 
 /// By what a list under this key is read that stands anywhere in a record; `None` when it does not read as messages.
 fn reads_as(key: &str, list: &Glimpse<'_>) -> Option<&'static Spec> {
-    if list.keys.is_empty() && !USUAL_LISTS.contains(&key) {
+    if list.is_empty() && !USUAL_LISTS.contains(&key) {
         return None;
     }
     // Names of keys say little about a list that may be anything: who speaks has to be called as somebody is.
     let is_told = |spec: &Spec| {
         let is_by_names = matches!(spec.name, ShapeName::Openhands | ShapeName::Dialogue);
-        list.keys.is_empty() || is_by_names || list.has_known_role
+        list.is_empty() || is_by_names || list.has_known_role
     };
     let by_key = SPECS.iter().find(|spec| spec.list_rank(key).is_some() && (spec.fits)(list) && is_told(spec));
     let by_names = || {
@@ -143,16 +146,21 @@ fn reads_as(key: &str, list: &Glimpse<'_>) -> Option<&'static Spec> {
     by_key.or_else(by_names)
 }
 
-/// Looks at the items of a list; `None` when one is no object.
-pub(super) fn look<'r>(scanner: &mut Scanner<'r>) -> Result<Option<Glimpse<'r>>, Bad> {
+/// Looks at the items of a list that stands under `key`; `None` when one is no object, unless all are what two people say.
+pub(super) fn look<'r>(scanner: &mut Scanner<'r>, key: &str) -> Result<Option<Glimpse<'r>>, Bad> {
     let (mut seen, mut are_objects, mut is_first) = (Glimpse::default(), true, true);
+    let mut talk = talk::is_key(key).then(Talk::default);
     scanner.list(|scanner| {
         if scanner.peek()? != Kind::Object {
             are_objects = false;
-            return scanner.value().map(|_| ());
+            let item = scanner.value()?;
+            talk.iter_mut().for_each(|talk| talk.item(item));
+            return Ok(());
         }
+        talk.iter_mut().for_each(Talk::object);
         scanner.object(|scanner, key| {
             let value = scanner.value()?;
+            talk.iter_mut().for_each(|talk| talk.member(&key.name, value));
             seen.has_blocks |= are_objects
                 && !seen.has_blocks
                 && value.kind == Kind::List
@@ -167,7 +175,8 @@ pub(super) fn look<'r>(scanner: &mut Scanner<'r>) -> Result<Option<Glimpse<'r>>,
         is_first = false;
         Ok(())
     })?;
-    Ok(are_objects.then_some(seen))
+    seen.is_talk = talk.is_some_and(|talk| talk.is_dialogue()) && !SPEAKERS.iter().any(|key| seen.has(key));
+    Ok((are_objects || seen.is_talk).then_some(seen))
 }
 
 fn is_role(value: Raw<'_>) -> bool {

@@ -5,6 +5,7 @@ use super::advice::{advice, missing};
 use super::candidates::{Found, only};
 use super::events;
 use super::index::Index;
+use super::markdown;
 use super::rules::Rules;
 use super::shapes::{ANY, SPECS};
 use crate::model::{FieldMap, ReadAs, Reject, RejectReason};
@@ -15,6 +16,9 @@ pub(super) fn cut<'r>(record: &'r str, read_as: ReadAs<'r>) -> Result<Index<'r>,
         ReadAs::Map(map) => return cut_mapped(record, map),
         ReadAs::Shape(shape) => shape,
     };
+    if let Some(spec) = markdown::SPECS.iter().find(|spec| spec.name == shape) {
+        return markdown::cut(record, spec);
+    }
     let spec = SPECS.iter().chain(&events::SPECS).find(|spec| spec.name == shape);
     let spec = spec.expect("every shape has a spec");
     if let Some(events) = spec.events {
@@ -39,7 +43,9 @@ fn cut_mapped<'r>(record: &'r str, map: &'r FieldMap) -> Result<Index<'r>, Rejec
     };
     let index = index.map_err(|reject| match (reject.reason, map.messages()) {
         (RejectReason::NoMessages, Some(path)) => Reject { detail: missing(record, path), ..reject },
-        (RejectReason::NoMessages, None) => Reject { detail: format!("{}; {}", reject.detail, advice(record)), ..reject },
+        (RejectReason::NoMessages, None) => {
+            Reject { detail: format!("{}; {}", reject.detail, advice(record)), ..reject }
+        }
         _ => reject,
     })?;
     if map.messages().is_some_and(<[String]>::is_empty) && !index.path.is_empty() {

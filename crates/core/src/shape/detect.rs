@@ -7,13 +7,14 @@ use crate::model::ShapeName;
 use super::candidates::{Found, look, only};
 use super::events::detect_events;
 use super::json::{Kind, Scanner};
+use super::markdown::detect as detect_markdown;
 use super::shapes::SPECS;
 use super::spec::{Glimpse, Spec};
 
 /// The shape of a record, if we know it.
 #[must_use]
 pub fn detect(record: &str) -> Option<ShapeName> {
-    if let Some(shape) = detect_events(record) {
+    if let Some(shape) = detect_events(record).or_else(|| detect_markdown(record)) {
         return Some(shape);
     }
     let mut scanner = Scanner::new(record);
@@ -22,12 +23,12 @@ pub fn detect(record: &str) -> Option<ShapeName> {
     let mut has_system = false;
     let kind = scanner.peek().ok()?;
     match kind {
-        Kind::List => lists.push((Cow::Borrowed(""), look(&mut scanner).ok()??)),
+        Kind::List => lists.push((Cow::Borrowed(""), look(&mut scanner, "").ok()??)),
         Kind::Object => {
             let read = scanner.object(|scanner, key| {
                 has_system = has_system || key.name == "system";
                 if scanner.peek()? == Kind::List {
-                    lists.extend(look(scanner)?.map(|list| (key.name, list)));
+                    lists.extend(look(scanner, &key.name)?.map(|list| (key.name, list)));
                 } else {
                     scanner.value()?;
                 }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Reject, RejectReason, mapped_path};
+use crate::model::{Reject, RejectReason, ShapeName, mapped_path};
 
 use super::escape::{Marks, Style};
 use super::events::{Form, Log};
@@ -11,6 +11,7 @@ use super::json::{Bad, Key, Kind, Raw, Scanner, between, offset_in, unquoted};
 use super::member::{Field, Member, N_FIELDS};
 use super::rules::Rules;
 use super::spec::RECORD_IDS;
+use super::talk;
 
 /// A record cut into slices.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub(super) struct Index<'r> {
     pub members: Vec<Member<'r>>,
     /// `bounds[i]..bounds[i + 1]` are the members of message `i`.
     pub bounds: Vec<usize>,
+    /// Who speaks in each message, where messages do not say it; nothing where they do.
+    pub implied: Vec<&'static str>,
     /// What passes through, when the record is an event log; then the whole record is its list.
     pub log: Option<Log<'r>>,
 }
@@ -51,6 +54,7 @@ impl<'r> Index<'r> {
             id: None,
             members: Vec::new(),
             bounds: vec![0],
+            implied: Vec::new(),
             log: None,
         }
     }
@@ -77,7 +81,8 @@ impl<'r> Index<'r> {
         read: impl FnOnce(&mut Cutter<'r>, &mut Scanner<'r>) -> Result<(), Bad>,
     ) -> Result<Self, Reject> {
         let mut scanner = Scanner::new(record);
-        let mut cutter = Cutter { found: Self::empty(record, rules), list: None, place: None, reject: None };
+        let mut cutter =
+            Cutter { found: Self::empty(record, rules), list: None, place: None, is_talk: false, reject: None };
         let outcome = read(&mut cutter, &mut scanner).and_then(|()| scanner.end());
         outcome.map_err(|bad| invalid(record, bad))?;
         if let Some(reject) = cutter.reject {
@@ -94,7 +99,11 @@ impl<'r> Index<'r> {
         let is_bare = cutter.place.is_none() && path.is_none();
         let path = path.unwrap_or_else(|| if is_bare { Vec::new() } else { vec![Cow::Borrowed(key)] });
         let id = record_id(&cutter.found.head);
-        Ok(Self { style: Style::of(record, scanner.seen), list, path, id, ..cutter.found })
+        // Where nobody's name stands at what is said, two speak in turn.
+        let is_said = cutter.found.members.iter().any(|member| member.field == Field::Role);
+        let n_implied = if cutter.is_talk && !is_said { cutter.found.messages.len() } else { 0 };
+        let implied = (0..n_implied).map(talk::speaker).collect();
+        Ok(Self { style: Style::of(record, scanner.seen), list, path, id, implied, ..cutter.found })
     }
 
     /// The members of message `index` in the order of the record.
@@ -115,6 +124,12 @@ impl<'r> Index<'r> {
         self.log.as_ref()?.forms.get(index).copied()
     }
 
+    /// Who speaks in message `index` when it does not say so itself.
+    pub(super) fn implied_role(&self, index: usize) -> Option<&'static str> {
+        let by_form = self.form(index).and_then(|form| form.role);
+        by_form.or_else(|| self.implied.get(index).copied())
+    }
+
     /// What stands between message `index` and the one before it.
     pub(super) fn separator(&self, index: usize) -> Option<&'r str> {
         let right = self.messages.get(index)?;
@@ -129,6 +144,8 @@ struct Cutter<'r> {
     list: Option<&'r str>,
     /// The rank of the key of the list, the key as written, and how many members of the head stand before it.
     place: Option<(usize, &'r str, usize)>,
+    /// What is said may stand there without a name.
+    is_talk: bool,
     reject: Option<Reject>,
 }
 
@@ -138,7 +155,10 @@ impl<'r> Cutter<'r> {
             Kind::Object => {
                 scanner.object(|scanner, key| self.member(scanner, &key))?;
             }
-            Kind::List if self.found.rules.spec.bare => self.list(scanner)?,
+            Kind::List if self.found.rules.spec.bare => {
+                self.is_talk = self.found.rules.map.is_some();
+                self.list(scanner)?;
+            }
             kind => {
                 let advice = if kind == Kind::List { "; a bare list of messages is the shape `cce`" } else { "" };
                 self.refuse(scanner, kind, advice)?;
@@ -160,7 +180,10 @@ impl<'r> Cutter<'r> {
         scanner.object(|scanner, key| {
             let kind = scanner.peek()?;
             match (wanted.is_some_and(|wanted| key.name == wanted), rest.is_empty(), kind) {
-                (true, true, Kind::List) => self.list(scanner),
+                (true, true, Kind::List) => {
+                    self.is_talk = self.may_be_talk(&key.name);
+                    self.list(scanner)
+                }
                 (true, false, Kind::Object) => self.descend(scanner, rest, unquoted(key.text)),
                 _ => self.other(scanner, &key, parent),
             }
@@ -182,7 +205,14 @@ impl<'r> Cutter<'r> {
             self.found.head.insert(at, Member { key, value, field: Field::Other, parent: "" });
         }
         self.place = Some((rank, key.text, self.found.head.len()));
+        self.is_talk = self.may_be_talk(&key.name);
         self.list(scanner)
+    }
+
+    /// True where what is said may stand without a name: under keys known for that, and where somebody says that it is there.
+    fn may_be_talk(&self, key: &str) -> bool {
+        let rules = self.found.rules;
+        rules.map.is_some() || rules.spec.name == ShapeName::Dialogue && talk::is_key(key)
     }
 
     fn key(&self) -> &'static str {
@@ -215,6 +245,14 @@ impl<'r> Cutter<'r> {
         let kind = scanner.peek()?;
         if kind != Kind::Object {
             let value = scanner.value()?;
+            if kind == Kind::Text && self.is_talk {
+                // It has no key, which is written so before its first byte.
+                let key = value.text.get(..0).unwrap_or_default();
+                self.found.messages.push(value.text);
+                self.found.members.push(Member { key, value, field: Field::Content, parent: "" });
+                self.found.bounds.push(self.found.members.len());
+                return Ok(());
+            }
             let detail = format!(
                 "message {} (byte {}) is {}, not an object; correct or remove it",
                 self.found.messages.len() + 1,
@@ -303,7 +341,7 @@ fn describe(kind: Kind) -> &'static str {
         Kind::Null => "null",
         Kind::Bool => "a boolean",
         Kind::Number => "a number",
-        Kind::Text => "a string",
+        Kind::Text | Kind::Plain => "a string",
         Kind::List => "a list",
         Kind::Object => "an object",
     }

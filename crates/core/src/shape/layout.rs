@@ -4,6 +4,7 @@
 //! | line | holds |
 //! |---|---|
 //! | `r` | the record, with `$M` for its messages |
+//! | `t` | empty: the record is no JSON, and what is written for it is its row |
 //! | `k` | the key of the list of messages; empty when the record is the list |
 //! | `l` | the keys that lead to the list of messages, as a JSON list, where it stands deeper or its key is none of the usual ones |
 //! | `s` | a text that stands between two messages, one line per distinct text |
@@ -200,6 +201,7 @@ fn push_number(number: usize, layout: &mut String) {
 #[derive(Debug, Default)]
 pub(super) struct Layout<'l> {
     pub record: Option<&'l str>,
+    pub is_text: bool,
     pub key: Option<&'l str>,
     pub path: Option<Vec<Cow<'l, str>>>,
     pub separators: Vec<&'l str>,
@@ -222,6 +224,7 @@ impl<'l> Layout<'l> {
             let rest = chars.as_str();
             match kind {
                 Some('r') => layout.record = Some(rest),
+                Some('t') => layout.is_text = true,
                 Some('k') => layout.key = Some(rest),
                 Some('l') => layout.path = Some(path(rest)?),
                 Some('s') => layout.separators.push(rest),

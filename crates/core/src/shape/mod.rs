@@ -16,6 +16,7 @@ mod index;
 mod json;
 mod keys;
 mod layout;
+mod markdown;
 mod member;
 mod out;
 mod outline;
@@ -28,6 +29,8 @@ mod rules;
 mod shapes;
 mod spec;
 mod splice;
+mod talk;
+mod text_record;
 mod uncompress;
 
 use crate::model::{Condensed, Conversation, Original, Output, ProvenancePlace, ReadAs, Reject};
@@ -44,6 +47,7 @@ pub use document::{RECORD_LISTS, is_document, is_list_key};
 pub use events::{SessionOf, detect_events, session_id};
 pub(crate) use json::leaves;
 pub use layout::RestoreError;
+pub use markdown::detect as detect_markdown;
 pub use restore::{messages_of, restore_record, restore_row, restores_record, restores_row};
 pub use row::{MessageRow, Row};
 pub use row_text::{row_of_text, row_text};
@@ -81,11 +85,7 @@ pub struct Decoded<'r> {
 ///
 /// # Errors
 /// Says why the record holds no conversation in this shape.
-pub fn decode<'r>(
-    record: &'r str,
-    read_as: impl Into<ReadAs<'r>>,
-    fallback_id: &str,
-) -> Result<Decoded<'r>, Reject> {
+pub fn decode<'r>(record: &'r str, read_as: impl Into<ReadAs<'r>>, fallback_id: &str) -> Result<Decoded<'r>, Reject> {
     let read_as = read_as.into();
     let index = cut::cut(record, read_as)?;
     let conversation = read::conversation(&index, fallback_id);
@@ -107,6 +107,9 @@ impl<'r> Decoded<'r> {
     /// The compressed conversation as a record of the same shape; everything unchanged is copied byte for byte.
     #[must_use]
     pub fn condensed_record(&self, condensed: &Condensed, provenance: ProvenancePlace) -> String {
+        if self.index.rules.spec.is_text {
+            return text_record::write(&self.row(condensed, provenance));
+        }
         splice::condensed_record(&self.index, &self.conversation, condensed, provenance)
     }
 
@@ -138,7 +141,7 @@ impl<'r> Decoded<'r> {
     ) -> (String, Option<String>) {
         let record = self.condensed_record(condensed, provenance);
         let fits = restores_record(&record, None, &self.originals(condensed), self.record);
-        let layout = (!fits).then(|| row::record_layout(&self.index, condensed));
+        let layout = (!fits).then(|| row::record_layout(&self.index, &self.conversation, condensed));
         (record, layout)
     }
 

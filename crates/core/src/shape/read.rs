@@ -72,10 +72,10 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
     if is_result {
         message.role = Role::Tool;
     }
+    if let (Role::Missing, Some(implied)) = (&message.role, index.implied_role(at)) {
+        message.role = role(index.rules, Cow::Borrowed(implied));
+    }
     if let Some(form) = index.form(at) {
-        if let (Role::Missing, Some(implied)) = (&message.role, form.role) {
-            message.role = role(index.rules, Cow::Borrowed(implied));
-        }
         (form.finish)(&mut message, index.members(at));
     }
     if index.rules.spec.call_role.is_some_and(|call| message.role.as_str() == call) {
@@ -112,7 +112,7 @@ fn usual<'r>(name: &str) -> Option<Role<'r>> {
         "system" => Role::System,
         "developer" => Role::Developer,
         "user" | "human" => Role::User,
-        "assistant" | "gpt" | "model" => Role::Assistant,
+        "assistant" | "gpt" | "model" | "ai" => Role::Assistant,
         "tool" | "observation" => Role::Tool,
         "function" => Role::Function,
         _ => return None,
@@ -134,7 +134,7 @@ fn first_id(value: Raw<'_>) -> Option<Cow<'_, str>> {
 fn content(value: Raw<'_>) -> Content<'_> {
     match value.kind {
         Kind::Null => Content::Null,
-        Kind::Text => value.string().map_or(Content::Other, Content::Text),
+        Kind::Text | Kind::Plain => value.string().map_or(Content::Other, Content::Text),
         Kind::Bool | Kind::Number | Kind::List | Kind::Object => Content::Other,
     }
 }
@@ -143,7 +143,7 @@ fn tool_calls<'r>(value: Raw<'r>, calls: &mut Vec<ToolCall<'r>>) {
     match value.kind {
         Kind::List => items(value.text, |item| calls.push(tool_call(item))),
         Kind::Object => calls.push(tool_call(value)),
-        Kind::Null | Kind::Bool | Kind::Number | Kind::Text => {}
+        Kind::Null | Kind::Bool | Kind::Number | Kind::Text | Kind::Plain => {}
     }
 }
 

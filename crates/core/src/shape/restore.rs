@@ -10,6 +10,7 @@ use super::layout::{Column, Layout, Piece, RestoreError, Runs, damaged, pieces, 
 use super::out::{Expected, Out};
 use super::outline::Outline;
 use super::row::{MessageRow, Row};
+use super::text_record;
 
 /// Where an input message comes from.
 #[derive(Debug, Clone, Copy)]
@@ -224,6 +225,9 @@ fn write_record(
     let read = Layout::read(text)?;
     if read.items.is_some() {
         return restore_list(record, &read, originals, out);
+    }
+    if read.is_text {
+        return write_row("", &text_record::read(record)?, text, originals, out);
     }
     let outline = Outline::of(record, &read)?;
     let slots = arrange(outline.messages.len(), originals, read.order.as_deref())?;

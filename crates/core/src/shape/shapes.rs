@@ -25,10 +25,11 @@ const USUAL: Spec = Spec {
     call_role: None,
     fits: |_| false,
     events: None,
+    is_text: false,
 };
 
 /// In the order in which they are tried: the first that fits wins.
-pub(super) static SPECS: [Spec; 8] = [
+pub(super) static SPECS: [Spec; 9] = [
     // Messages with `id`, `index` and `metadata`, in a record or as the record itself.
     Spec { name: ShapeName::Cce, bare: true, fits: |list| list.has("id") && list.has("index"), ..USUAL },
     // Blocks of every shape are read alike (`blocks.rs`); this one is told by having them. `system` is no message and stays
@@ -98,6 +99,25 @@ pub(super) static SPECS: [Spec; 8] = [
         fits: |list| list.has("role") && list.has("content"),
         ..USUAL
     },
+    // Messages as LangChain dumps them: `human`, `ai`, `system` and `tool`.
+    Spec {
+        name: ShapeName::Langchain,
+        keys: &[
+            ("type", Field::Role),
+            ("content", Field::Content),
+            ("name", Field::Name),
+            ("tool_calls", Field::ToolCalls),
+            ("tool_call_id", Field::ToolCallId),
+            ("metadata", Field::Metadata),
+            ("id", Field::Id),
+        ],
+        roles: &[("AIMessageChunk", "assistant"), ("HumanMessageChunk", "user")],
+        fits: |list| {
+            let is_dumped = list.has("additional_kwargs") || list.has("response_metadata");
+            list.has("type") && list.has("content") && !list.has("role") && is_dumped
+        },
+        ..USUAL
+    },
     // A message with calls holds their results too and stays as it is.
     Spec {
         name: ShapeName::GeminiCli,
@@ -116,7 +136,16 @@ pub(super) static SPECS: [Spec; 8] = [
     // under many names (SGD, Topical-Chat and their kin).
     Spec {
         name: ShapeName::Dialogue,
-        lists: &["turns", "utterances", "meeting_transcripts", "dialogue", "dialog", "content", "messages"],
+        lists: &[
+            "turns",
+            "utterances",
+            "meeting_transcripts",
+            "dialogue",
+            "dialog",
+            "content",
+            "messages",
+            "conversation",
+        ],
         keys: &[
             ("speaker", Field::Role),
             ("interlocutor_id", Field::Role),
@@ -162,7 +191,7 @@ pub(super) static ANY: Spec = Spec {
 
 fn is_dialogue(list: &Glimpse<'_>) -> bool {
     let speaks = ["speaker", "interlocutor_id", "agent", "user_id"].iter().any(|key| list.has(key));
-    list.has("utterance") || list.has("message") || speaks && (list.has("text") || list.has("content"))
+    list.is_talk || list.has("utterance") || list.has("message") || speaks && (list.has("text") || list.has("content"))
 }
 
 /// How likely it is that the list under this key is the one with the messages, whatever the shape; 0 when no shape

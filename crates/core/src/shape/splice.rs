@@ -113,7 +113,8 @@ fn replaced_message(
     if replacement.is_by_several {
         edits.remove(index.members(at), Field::Name);
     }
-    if place == ProvenancePlace::Metadata {
+    // A text by itself has no place for it.
+    if place == ProvenancePlace::Metadata && raw.starts_with('{') {
         let metadata = index.member(at, Field::Metadata).map(|member| member.value);
         let json = new_metadata(metadata, &replacement.provenance, index.style, edits.colon, edits.comma);
         edits.set(metadata, index.rules.key_of(Field::Metadata), &json);

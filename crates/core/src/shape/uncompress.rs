@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use foldhash::{HashMap, HashSet};
 
-use crate::model::{Condensed, Output, Reject, RejectReason, ReadAs};
+use crate::model::{Condensed, Output, ReadAs, Reject, RejectReason};
 
 use super::Decoded;
 use super::binding::ids_of;
@@ -254,6 +254,9 @@ pub fn verbatim_map(decoded: &Decoded<'_>, condensed: &Condensed) -> Result<Stri
         for (id, &source) in ids.iter().zip(&replacement.sources) {
             let message = decoded.index.messages.get(source).copied();
             let message = message.ok_or_else(|| RestoreError(format!("there is no message {source}")))?;
+            if !message.starts_with('{') {
+                return Err(RestoreError(format!("message {source} is a text, which no summary names")));
+            }
             if !map.insert(Cow::Borrowed(id), message) {
                 return Err(RestoreError(format!("two different messages have the id {id:?}")));
             }

@@ -60,7 +60,8 @@ pub(in crate::shape) static SPECS: [Spec; 4] = [
             },
             fits: |keys| {
                 let known = ["session.", "user.", "assistant.", "tool.", "system.message"];
-                let is_known = keys.kind.as_deref().is_some_and(|kind| known.iter().any(|known| kind.starts_with(known)));
+                let is_known =
+                    keys.kind.as_deref().is_some_and(|kind| known.iter().any(|known| kind.starts_with(known)));
                 is_known && keys.has("data", Kind::Object)
             },
         },
@@ -82,7 +83,8 @@ pub(in crate::shape) static SPECS: [Spec; 4] = [
     ),
 ];
 
-const USUAL: Form = Form { role: None, outer: &[("metadata", Field::Metadata)], body: None, inner: None, finish: |_, _| {} };
+const USUAL: Form =
+    Form { role: None, outer: &[("metadata", Field::Metadata)], body: None, inner: None, finish: |_, _| {} };
 
 static CLAUDE_CODE: Form = Form {
     // The id inside the message names a reply, whose blocks stand in several events.
