@@ -539,6 +539,7 @@ fn other_lines_are_no_event_logs() {
     check("a,b,c\n1,2,3\n", None);
     check(r#"{"type":"message","text":"a"}"#, None);
     check(r#"{"type":"user.message","text":"a"}"#, None);
+    check(r#"{"type":"user.created","data":{"id":1},"id":"e"}"#, None);
     check(r#"{"type":"session.start","data":{"sessionId":"a","cont"#, Some(ShapeName::CopilotCli));
     check("\u{feff}\n  {\"type\":\"session_meta\",\"payload\":{}}", Some(ShapeName::Codex));
     // Broken or unknown lines before the first that tells.

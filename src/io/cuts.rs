@@ -7,6 +7,7 @@ use std::time::UNIX_EPOCH;
 use super::codec::Codec;
 use super::row_files::{MAGIC_BYTES, named_table, row_groups, sniff_table};
 use super::store::{Blob, Place, mark_of};
+use super::stream::BOM;
 use super::{Input, is_document, sniff_events};
 use crate::error::{Error, Result};
 use crate::model::ShapeName;
@@ -142,7 +143,8 @@ impl Records {
     pub(super) fn of(head: &[u8], tables: &TableOptions) -> Self {
         if let Some(map) = &tables.map {
             // A list of records that no shape knows looks like nothing; a list that is the record stands on a line.
-            let is_list = head.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
+            let text = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
+            let is_list = text.first() == Some(&b'[');
             let is_of_records = is_list && map.messages() != Some(&[]);
             return if is_of_records || is_document(head) { Self::Document } else { Self::Lines };
         }

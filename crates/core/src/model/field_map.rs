@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::ShapeName;
 
 const EXPECTED: &str =
-    "expected NAME=PATH, several with commas between them, such as messages=state.turns,role=speaker,content=text";
+    "NAME=PATH, several with commas between them, such as messages=state.turns,role=speaker,content=text";
 const NAMES: &str = "messages, role, content, id, name, tool_calls, tool_call_id, user and assistant";
 /// Keys of a path into a message: one of the message itself, and one of an object in it.
 const MAX_KEYS: usize = 2;
@@ -23,7 +23,7 @@ const ITSELF: &str = ".";
 const SIGNS: [char; 4] = ['\\', '.', ',', '='];
 
 /// What of a message a path leads to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MappedField {
     /// Who speaks.
     Role,
@@ -171,13 +171,14 @@ impl FromStr for FieldMap {
         for pair in split(text, ',') {
             let mut sides = split(pair, '=').into_iter();
             let (Some(name), Some(value), None) = (sides.next(), sides.next(), sides.next()) else {
-                return Err(format!("`{pair}` is no NAME=PATH; {EXPECTED}"));
+                return Err(format!("`{pair}` is no NAME=PATH; expected {EXPECTED}"));
             };
             map.add(name.trim(), value.trim())?;
         }
-        let said = map.clone();
-        let twice = said.fields.iter().enumerate().find(|(at, (_, path))| {
-            said.fields.iter().take(*at).any(|(_, other)| path.starts_with(other) || other.starts_with(path))
+        // In whatever order it is said, it is the same.
+        map.fields.sort_by_key(|&(field, _)| field);
+        let twice = map.fields.iter().enumerate().find(|(at, (_, path))| {
+            map.fields.iter().take(*at).any(|(_, other)| path.starts_with(other) || other.starts_with(path))
         });
         if let Some((_, (_, keys))) = twice {
             return Err(format!("`{}` is said to be two things", path(keys)));
@@ -188,42 +189,41 @@ impl FromStr for FieldMap {
 
 impl FieldMap {
     fn add(&mut self, name: &str, value: &str) -> Result<(), String> {
-        let keys: Vec<String> =
-            if value == ITSELF { Vec::new() } else { split(value, '.').into_iter().map(unquoted).collect() };
-        if keys.iter().any(String::is_empty) {
-            return Err(format!("`{name}={value}` has an empty key; {EXPECTED}"));
-        }
-        if keys.len() > MAX_LIST_KEYS {
-            return Err(format!("`{name}` has a path of more than {MAX_LIST_KEYS} keys"));
-        }
+        let empty = || Err(format!("`{name}={value}` has an empty key; expected {EXPECTED}"));
         let again = || Err(format!("`{name}` stands there twice"));
-        match (name, FIELDS.iter().find(|(known, _)| *known == name)) {
-            ("messages", _) => self.messages.replace(keys).map_or(Ok(()), |_| again()),
-            ("user", _) => {
-                self.users.push(unquoted(value));
-                Ok(())
-            }
-            ("assistant", _) => {
-                self.assistants.push(unquoted(value));
-                Ok(())
-            }
-            (_, Some(&(_, field))) => {
-                // A name may be taken out of a message, with what stands beside it.
-                let most = if field == MappedField::Name { 1 } else { MAX_KEYS };
-                if keys.is_empty() || keys.len() > most {
-                    return Err(format!(
-                        "`{name}={value}`: the path of a {name} has {}",
-                        if most == 1 { "one key" } else { "one or two keys" }
-                    ));
-                }
-                if self.fields.iter().any(|(known, _)| *known == field) {
-                    return again();
-                }
-                self.fields.push((field, keys));
-                Ok(())
-            }
-            _ => Err(format!("unknown name `{name}`; known are {NAMES}")),
+        let names = match name {
+            "user" => Some(&mut self.users),
+            "assistant" => Some(&mut self.assistants),
+            _ => None,
+        };
+        if let Some(names) = names {
+            names.push(unquoted(value));
+            return if value.is_empty() { empty() } else { Ok(()) };
         }
+        let keys = if value == ITSELF { Vec::new() } else { split(value, '.').into_iter().map(unquoted).collect() };
+        if keys.iter().any(String::is_empty) {
+            return empty();
+        }
+        if name == "messages" {
+            if keys.len() > MAX_LIST_KEYS {
+                return Err(format!("`messages` has a path of more than {MAX_LIST_KEYS} keys"));
+            }
+            return self.messages.replace(keys).map_or(Ok(()), |_| again());
+        }
+        let Some(&(_, field)) = FIELDS.iter().find(|(known, _)| *known == name) else {
+            return Err(format!("unknown name `{name}`; known are {NAMES}"));
+        };
+        // A name may be taken out of a message, with what stands beside it.
+        let most = if field == MappedField::Name { 1 } else { MAX_KEYS };
+        if keys.is_empty() || keys.len() > most {
+            let keys = if most == 1 { "one key" } else { "one or two keys" };
+            return Err(format!("`{name}={value}`: the path of a {name} has {keys}"));
+        }
+        if self.fields.iter().any(|(known, _)| *known == field) {
+            return again();
+        }
+        self.fields.push((field, keys));
+        Ok(())
     }
 }
 
@@ -283,16 +283,16 @@ mod tests {
 
     #[test]
     fn a_map_says_where_things_are() {
-        let map = read("content=body.text, messages=a.b\\.c,role=who,user=Ada,user=Bo Li,assistant=the\\, bot");
+        let map = read("content=body.text, messages=a.b\\.c,role=who,user=Ada,user=Dr. Li,assistant=the\\, bot");
         assert_eq!(map.messages(), Some(&["a".to_owned(), "b.c".to_owned()][..]));
         assert_eq!(map.field("", "who"), Some(MappedField::Role));
         assert_eq!(map.field("body", "text"), Some(MappedField::Content));
         assert_eq!((map.field("", "text"), map.field("who", "text"), map.field("", "body")), (None, None, None));
         assert_eq!((map.parent("body"), map.parent("who")), (Some("body"), None));
         assert_eq!(map.key(MappedField::Content), Some("text"));
-        let names = ["Ada", "Bo Li", "the, bot", "nobody"].map(|name| map.role(name));
+        let names = ["Ada", "Dr. Li", "the, bot", "nobody"].map(|name| map.role(name));
         assert_eq!(names, [Some("user"), Some("user"), Some("assistant"), None]);
-        let text = "messages=a.b\\.c,role=who,content=body.text,user=Ada,user=Bo Li,assistant=the\\, bot";
+        let text = "messages=a.b\\.c,role=who,content=body.text,user=Ada,user=Dr\\. Li,assistant=the\\, bot";
         assert_eq!(map.to_string(), text);
         assert_eq!(read(text), map);
         assert_eq!(read("messages=.").messages(), Some(&[][..]));

@@ -130,16 +130,15 @@ fn reads_as(key: &str, list: &Glimpse<'_>) -> Option<&'static Spec> {
     };
     let by_key = SPECS.iter().find(|spec| spec.list_rank(key).is_some() && (spec.fits)(list) && is_told(spec));
     let by_names = || {
-        let name = match () {
-            () if list.has_known_role && list.has("role") && list.has("content") && list.has_blocks => {
-                ShapeName::Anthropic
-            }
-            () if list.has_known_role && list.has("role") && list.has("content") => ShapeName::Openai,
-            () if list.has_known_role && list.has("from") && list.has("value") => ShapeName::Sharegpt,
-            () if list.has("speaker") && ["utterance", "text", "content"].iter().any(|key| list.has(key)) => {
-                ShapeName::Dialogue
-            }
-            () => return None,
+        let has_both = |keys: [&str; 2]| list.has_known_role && keys.iter().all(|key| list.has(key));
+        let name = if has_both(["role", "content"]) {
+            if list.has_blocks { ShapeName::Anthropic } else { ShapeName::Openai }
+        } else if has_both(["from", "value"]) {
+            ShapeName::Sharegpt
+        } else if list.has("speaker") && ["utterance", "text", "content"].iter().any(|key| list.has(key)) {
+            ShapeName::Dialogue
+        } else {
+            return None;
         };
         SPECS.iter().find(|spec| spec.name == name)
     };

@@ -59,10 +59,20 @@ pub(in crate::shape) static SPECS: [Spec; 4] = [
                 member(data.text, "sessionId")
             },
             fits: |keys| {
-                let known = ["session.", "user.", "assistant.", "tool.", "system.message"];
-                let is_known =
-                    keys.kind.as_deref().is_some_and(|kind| known.iter().any(|known| kind.starts_with(known)));
-                is_known && keys.has("data", Kind::Object)
+                // Other programs have events of users and sessions, too.
+                let known = [
+                    "session.start",
+                    "session.resume",
+                    "session.info",
+                    "session.model_change",
+                    "system.message",
+                    "user.message",
+                    "assistant.turn_start",
+                    "assistant.message",
+                    "tool.execution_start",
+                    "tool.execution_complete",
+                ];
+                known.into_iter().any(|kind| keys.is(kind)) && keys.has("data", Kind::Object)
             },
         },
     ),
