@@ -21,7 +21,7 @@ use super::{
     Arguments, CallOrder, Compression, ConversationFormat, Empty, EvalLookAhead, JobKind, MaxRejects, Originals,
     Policy, RowForm, TargetName, Thinking, Unfit,
 };
-use crate::model::{EngineArgs, Floor, ShapeName, one_or_many_floors};
+use crate::model::{EngineArgs, FieldMap, Floor, ShapeName, one_or_many_floors};
 
 pub use compaction::{AgeRules, CompactionArgs, MERGED};
 pub use dataset::DatasetOptions;
@@ -63,6 +63,10 @@ pub struct JobArgs {
     /// Shape of all records; found out per file when left out.
     #[arg(long, value_enum)]
     pub shape: Option<ShapeName>,
+    /// Where records of no known shape have their conversation, such as messages=state.turns,role=speaker,content=text.
+    #[arg(long, value_name = "NAME=PATH,…")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<FieldMap>,
     /// Of tables: the column with the conversations; found by name and type when left out.
     #[arg(long, value_name = "NAME")]
     pub messages_column: Option<String>,

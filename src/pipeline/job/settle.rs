@@ -15,10 +15,12 @@ use super::{
     StoreArgs,
 };
 use crate::error::{Error, Result};
-use crate::model::{AssistantText, EngineOptions, LookAhead, ProvenancePlace, ShapeName, SystemPrompts, changes};
+use crate::model::{
+    AssistantText, EngineOptions, FieldMap, LookAhead, ProvenancePlace, ReadAs, ShapeName, SystemPrompts, changes,
+};
 use crate::pipeline::{
     Ages, ChatTemplate, Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES,
-    MAX_RECORD_BYTES, MaxRejects, Originals, PolicyOptions, TableName,
+    MAX_RECORD_BYTES, MaxRejects, Originals, PolicyOptions, TableName, TableOptions,
 };
 
 /// A part has at most about this much of a file that can be cut: enough that the files of a part are large, little
@@ -65,6 +67,9 @@ pub struct JobOptions {
     pub compression: Compression,
     /// The shape of all records; `null` when it is found out per file.
     pub shape: Option<ShapeName>,
+    /// Where records have their conversation; nothing when their shape tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<FieldMap>,
     /// The column of tables that holds the conversations; `null` when it is found out per file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages_column: Option<String>,
@@ -102,6 +107,16 @@ impl JobOptions {
     /// How far the engines look ahead; `None` where looks decide and none does.
     pub fn looks_ahead(&self) -> Option<LookAhead> {
         self.engines().find_map(EngineOptions::looks_ahead)
+    }
+
+    /// What the job says about its inputs.
+    pub fn tables(&self) -> TableOptions {
+        TableOptions { messages_column: self.messages_column.clone(), shape: self.shape, map: self.map.clone() }
+    }
+
+    /// As what all records are read, where that is told.
+    pub fn read_as(&self) -> Option<ReadAs<'_>> {
+        ReadAs::told(self.map.as_ref(), self.shape)
     }
 
     /// Whether a run with these options has this table.
@@ -192,6 +207,9 @@ impl JobArgs {
         if originals != Originals::Whole && verbatim_map {
             return usage("originals", "--verbatim-map writes whole originals: leave the option out, or take whole");
         }
+        if self.shape.is_some() && self.map.is_some() {
+            return usage("map", "a map reads records of no known shape: leave out either the map or the shape");
+        }
         let split_bytes = match self.split_size {
             _ if is_filter => u64::MAX,
             size => size.map_or(DEFAULT_SPLIT_BYTES, |size| size.0 as u64),
@@ -246,6 +264,7 @@ impl JobArgs {
             format,
             compression,
             shape: self.shape,
+            map: self.map.clone(),
             messages_column: self.messages_column.clone(),
             trace,
             verbatim_map,

@@ -85,7 +85,7 @@ fn pieces_of<'a>(
 fn message<'a>(decoded: &'a Decoded<'_>, at: usize, speakers: Speakers<'a>, out: &mut Vec<Piece<'a>>) {
     let Some(message) = decoded.conversation.messages.get(at) else { return };
     // Its events tell by themselves what they are.
-    if decoded.shape == ShapeName::Openhands {
+    if decoded.shape() == ShapeName::Openhands {
         return pieces::of(decoded, &decoded.conversation, at, out);
     }
     if !message.results.is_empty() {

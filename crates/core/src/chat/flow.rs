@@ -38,15 +38,15 @@ pub(super) fn of<'a>(decoded: &'a Decoded<'_>) -> Vec<Event<'a>> {
     let mut events = Vec::with_capacity(messages.len());
     for (index, message) in messages.iter().enumerate() {
         while let Some((_, raw)) = passed.next_if(|&(before, _)| before <= index) {
-            events.push(Event { step: beside(decoded.shape, raw), raw });
+            events.push(Event { step: beside(decoded.shape(), raw), raw });
         }
-        let step = match is_summary(decoded.shape, message.raw) {
+        let step = match is_summary(decoded.shape(), message.raw) {
             true => Step::Compacted(Cow::Owned(message.texts().collect::<Vec<_>>().join("\n"))),
             false => Step::Message(index),
         };
         events.push(Event { step, raw: message.raw });
     }
-    events.extend(passed.map(|(_, raw)| Event { step: beside(decoded.shape, raw), raw }));
+    events.extend(passed.map(|(_, raw)| Event { step: beside(decoded.shape(), raw), raw }));
     events
 }
 

@@ -44,11 +44,11 @@ pub(super) fn of<'a>(
 ) {
     let Some(message) = conversation.messages.get(at) else { return };
     let raw = message.raw;
-    match (&message.role, decoded.shape) {
+    match (&message.role, decoded.shape()) {
         (_, ShapeName::Openhands) => openhands(message, out),
         (Role::Assistant, ShapeName::GeminiCli) => gemini(message, out),
         (Role::Assistant, ShapeName::ClaudeCode) if is_program(raw) => out.push(Piece::NotSaid),
-        (Role::Assistant, _) => out.push(Piece::Reply(reply(message, decoded.shape))),
+        (Role::Assistant, _) => out.push(Piece::Reply(reply(message, decoded.shape()))),
         (Role::System | Role::Developer, _) => out.push(Piece::System(text(&message.content))),
         (Role::Tool | Role::Function, _) if message.results.is_empty() => {
             let text = match &message.content {

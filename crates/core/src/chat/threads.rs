@@ -27,7 +27,7 @@ const LINKS: [(&str, &str); 2] = [("uuid", "parentUuid"), ("id", "parentId")];
 /// The conversations of a log, or the only one of another record.
 pub(super) fn of<'a>(decoded: &Decoded<'_>, events: Vec<Event<'a>>) -> Vec<Thread<'a>> {
     let messages = &decoded.conversation.messages;
-    if !decoded.shape.is_event_log() {
+    if !decoded.shape().is_event_log() {
         let steps = events.into_iter().map(|event| event.step).collect();
         return vec![Thread { steps, ..Thread::default() }];
     }

@@ -96,7 +96,7 @@ fn type_of(value: &Value) -> &'static str {
 /// The system prompt that stands beside the messages: a text, or the text parts of a list.
 pub(super) fn system_beside<'a>(decoded: &'a Decoded<'_>) -> Option<Cow<'a, str>> {
     let is_told = |message: &Message<'_>| message.role == Role::System;
-    if decoded.shape.is_event_log() || decoded.conversation.messages.iter().any(is_told) {
+    if decoded.shape().is_event_log() || decoded.conversation.messages.iter().any(is_told) {
         return None;
     }
     let raw = decoded.beside("system")?;

@@ -30,6 +30,8 @@ pub(in crate::shape) struct Form {
     pub outer: &'static [(&'static str, Field)],
     /// The keys of the body that count; `None` when the body as a whole is a call.
     pub body: Option<&'static [(&'static str, Field)]>,
+    /// An object in the body whose keys count too: its key, what those keys are called where they stand beside others, and they.
+    pub inner: Option<(&'static str, &'static str, &'static [(&'static str, Field)])>,
     /// Reads what is special.
     pub finish: for<'r> fn(message: &mut Message<'r>, members: &[Member<'r>]),
 }
