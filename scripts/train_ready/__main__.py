@@ -21,6 +21,7 @@ def arguments():
     parser.add_argument("--loss", type=Path, metavar="MODEL_DIR", help="measure the loss with the model of this folder")
     parser.add_argument("--turns", type=int, default=40, help="with --loss: turns that are measured (40)")
     parser.add_argument("--window", type=int, default=4096, help="with --loss: most tokens of context and turn (4096)")
+    parser.add_argument("--half", action="store_true", help="with --loss: weights in 16 bits, twice as fast where the CPU has them")
     parser.add_argument("--model-from-registry", type=Path, metavar="DIR", help="put a small model into this folder")
     return parser.parse_args()
 
@@ -74,7 +75,7 @@ def measure(options):
     import loss
 
     run = options.runs[0] if options.runs else runs.one_of_sample(ROOT)
-    return loss.measure(options.loss, run, runs.without_compaction(ROOT, run), options.turns, options.window)
+    return loss.measure(options.loss, run, runs.without_compaction(ROOT, run), options.turns, options.window, options.half)
 
 
 def main():

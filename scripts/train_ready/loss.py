@@ -53,12 +53,12 @@ class Teller:
         return self.tokens(whole[len(before):]) if whole.startswith(before) else None
 
 
-def load(folder):
-    """The model and its tokenizer, from a folder of transformers or with a GGUF file."""
+def load(folder, in_half):
+    """The model and its tokenizer, from a folder of transformers or with a GGUF file; its weights in 16 bits or in 32."""
     weights = sorted(path.name for path in folder.glob("*.gguf"))
     named = {"gguf_file": weights[0]} if weights else {}
     tokenizer = AutoTokenizer.from_pretrained(folder, **named)
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **named)
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.bfloat16 if in_half else torch.float32, **named)
     return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
 
 
@@ -103,19 +103,38 @@ def chosen(teller, originals, compacted, n_turns, window):
     return found[:n_turns]
 
 
-def masked(messages, keep):
-    """The messages with all results but the last `keep` replaced by how many lines they had."""
+def masked(messages, keep, n_chars=0):
+    """The messages with all results but the last `keep` replaced by how many lines they had; of the last of those so many
+    characters stay."""
     results = [at for at, message in enumerate(messages) if message["role"] == "tool"]
-    hidden = set(results[: len(results) - keep])
-    return [{**message, "content": f"[{str(message.get('content')).count(chr(10)) + 1} lines hidden]"} if at in hidden else message
-            for at, message in enumerate(messages)]
+    hidden = results[: len(results) - keep]
+
+    def shown(at):
+        content = str(messages[at].get("content"))
+        begin = content[:n_chars] if at == hidden[-1] else ""
+        return f"{begin}[{content.count(chr(10), len(begin)) + 1} lines hidden]"
+
+    return [{**message, "content": shown(at)} if at in hidden else message for at, message in enumerate(messages)]
+
+
+def longest(n, fits):
+    """The largest number up to n that fits, where every smaller one does; 0 where none does."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
 
 
 def masked_context(teller, messages, tools, n_tokens):
-    """The context with the K last results that comes nearest to so many tokens."""
-    n_results = sum(message["role"] == "tool" for message in messages)
-    tried = [teller.context(masked(messages, keep), tools) for keep in range(n_results + 1)]
-    return min(tried, key=lambda context: abs(len(context) - n_tokens))
+    """The context with the last results, as many as so many tokens have room for, and the beginning of the one before them."""
+    def context(*choice):
+        return teller.context(masked(messages, *choice), tools)
+
+    results = [message for message in messages if message["role"] == "tool"]
+    keep = longest(len(results) - 1, lambda keep: len(context(keep)) <= n_tokens)
+    before = str(results[len(results) - keep - 1].get("content"))
+    return context(keep, longest(len(before), lambda n_chars: len(context(keep, n_chars)) <= n_tokens))
 
 
 def cut_context(teller, messages, tools, n_tokens):
@@ -173,14 +192,14 @@ def told(measured):
     return table(["context", "tokens of context", "loss per token", "more than original"], lines)
 
 
-def measure(folder, run, whole_run, n_turns, window):
+def measure(folder, run, whole_run, n_turns, window, in_half):
     """Prints the table for a run; `whole_run` holds the same conversations with nothing compressed. Returns the exit code."""
     loaded = [rows.load("trl", one) for one in (run, whole_run)]
     for problem in [problem for one in loaded for problem in one.problems]:
         print(f"problem: {problem}")
         return 1
     compacted, originals = list(loaded[0].conversations()), {row["id"]: row for row in loaded[1].conversations()}
-    model, tokenizer = load(folder)
+    model, tokenizer = load(folder, in_half)
     window = min(window, getattr(model.config, "max_position_embeddings", window))
     teller, began = Teller(tokenizer), time.monotonic()
     turns = chosen(teller, originals, compacted, n_turns, window)
