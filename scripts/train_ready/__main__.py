@@ -33,29 +33,30 @@ def check(named, with_step):
 
     given = [(runs.target_of(run), run) for run in named] or runs.of_sample(ROOT)
     loaded = [rows.load(target, run) for target, run in given]
-    print(table(["target", "run", "train", "eval", "problems"], [[one.target, one.run.name, one.n_rows("train"),
-          one.n_rows("eval"), len(one.problems)] for one in loaded]))
+    print(table(["target", "run", "train", "eval", "problems"],
+                [[one.target, one.run.name, one.n_rows("train"), one.n_rows("eval"), len(one.problems)] for one in loaded]))
     problems = [f"{one.run}: {problem}" for one in loaded for problem in one.problems]
-    messages = [row for one in loaded if one.target == "trl" and not one.problems for row in one.conversations()]
+    messages = [row for one in loaded if one.target == "trl" for row in one.conversations()]
     if messages:
         found = [templates.render_all(family, messages) for family in templates.FAMILIES]
         print()
-        print(table(["template", "rows", "rendered", "in part", "refused",
-              "reasoning kept", "problems"], [one.cells() for one in found]))
+        print(table(["template", "rows", "rendered", "in part", "refused", "reasoning kept", "problems"],
+                    [one.cells() for one in found]))
         problems += [f"{one.family.name}: {problem}" for one in found for problem in one.problems]
         print()
         for one in found:
             if one.family.why:
                 print(f"{one.family.name}: its template {one.family.why}.")
-    elif not problems:
+    else:
         print("No run for trl is among them: nothing was rendered and no step was taken.")
-    if messages and with_step and not problems:
+    if messages and with_step:
         import step
 
         told, problem = step.take(messages)
         print()
         print(told)
         problems += [problem] if problem else []
+    sys.stdout.flush()
     for problem in problems[:20]:
         print(f"problem: {problem}", file=sys.stderr)
     if len(problems) > 20:

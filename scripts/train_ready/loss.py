@@ -58,8 +58,9 @@ def load(folder, in_half):
     weights = sorted(path.name for path in folder.glob("*.gguf"))
     named = {"gguf_file": weights[0]} if weights else {}
     tokenizer = AutoTokenizer.from_pretrained(folder, **named)
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.bfloat16 if in_half else torch.float32, **named)
-    return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **named).eval()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return model.to(device, torch.bfloat16 if in_half else torch.float32), tokenizer
 
 
 def same_turns(original, compacted):

@@ -23,11 +23,12 @@ class Loaded:
         return len(self.splits.get(split, ()))
 
     def conversations(self):
-        """Of every row its messages and its tools, or None."""
+        """Of every row whose messages are objects these and the tools, or None."""
         for rows in self.splits.values():
             for row in rows:
                 messages = row["messages"] if "messages" in row else row["prompt"] + row["completion"]
-                yield {"id": row["id"], "messages": messages, "tools": row.get("tools")}
+                if all(isinstance(message, dict) for message in messages):
+                    yield {"id": row["id"], "messages": messages, "tools": row.get("tools")}
 
 
 def load(target, run):
@@ -46,10 +47,7 @@ def load(target, run):
     except Exception as error:  # what a library raises is what its user would see
         loaded.problems.append(f"datasets does not load it: {one_line(error)}")
         return loaded
-    if target == "trl":
-        loaded.problems += problems_of_columns(loaded)
-    else:
-        loaded.problems += problems_of_lines(target, folder)
+    loaded.problems += problems_of_columns(loaded) if target == "trl" else problems_of_rows(loaded, folder)
     return loaded
 
 
@@ -98,34 +96,42 @@ def problem_of_message(message):
     return f"None stands in {', '.join(holes)}" if holes else None
 
 
-def lines(folder):
-    """Each line of the JSON lines of the data, as a value, with where it stands."""
-    for path in sorted(path for split in ("train", "eval") for path in (folder / split).glob("*.jsonl*")):
-        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
-            for at, line in enumerate(file):
-                yield f"{path.parent.name}/{path.name} line {at + 1}", json.loads(line)
+def rows_of(loaded, folder):
+    """Every row with where it stands: JSON lines as they are, since `datasets` gives each object the keys of all; tables as loaded."""
+    for split, rows in loaded.splits.items():
+        files = sorted((folder / split).glob("*.jsonl*"))
+        for path in files:
+            with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
+                for at, line in enumerate(file):
+                    yield f"{split}/{path.name} line {at + 1}", json.loads(line)
+        if not files:
+            yield from ((f"{split} row {at}", row) for at, row in enumerate(rows))
 
 
-def problems_of_lines(target, folder):
-    """What is wrong with the lines for a named target."""
-    check = {"openai": openai, "axolotl": axolotl, "sharegpt": sharegpt, "unsloth": unsloth}.get(target)
-    if target == "llama-factory":
-        yield from problems_of_dataset_info(folder)
-        check = sharegpt
-    if check is None:
-        yield f"the target {target!r} is not known"
+def problems_of_rows(loaded, folder):
+    """What is wrong with the rows for a named target."""
+    check = {"openai": openai, "axolotl": axolotl, "sharegpt": sharegpt, "llama-factory": llama_factory,
+             "unsloth": unsloth}
+    if loaded.target not in check:
+        yield f"the target {loaded.target!r} is not known"
         return
-    for place, row in lines(folder):
-        problem = check(row)
+    columns = set()
+    for place, row in rows_of(loaded, folder):
+        columns.update(row)
+        problem = check[loaded.target](row)
         if problem:
-            yield f"{place}: {problem}"
+            yield f"{place} ({row.get('id', '–')}): {problem}"
+    if loaded.target == "llama-factory":
+        yield from problems_of_dataset_info(folder, columns)
 
 
 def openai(row):
-    """Messages as the fine-tuning interface takes them: arguments are text that holds an object, results answer calls."""
+    """Messages as the fine-tuning interface takes them: arguments are text that holds an object, results answer calls, and where
+    something is called nothing need be said."""
     called = set()
     for message in row.get("messages") or [None]:
-        problem = problem_of_message(message)
+        says_nothing = isinstance(message, dict) and message.get("tool_calls") and message.get("content", "") is None
+        problem = problem_of_message({**message, "content": ""} if says_nothing else message)
         if problem:
             return problem
         for call in message.get("tool_calls") or []:
@@ -169,16 +175,27 @@ def unsloth(row):
     return None
 
 
-def problems_of_dataset_info(folder):
-    """Whether what `dataset_info.json` names is there."""
+def llama_factory(row):
+    """Turns as its converter takes them, or the row is left out there: somebody or a result, then the assistant or a call."""
+    turns = row.get("conversations") or [{}]
+    names = [turn.get("from") for turn in turns][turns[0].get("from") == "system":]
+    sides = [{"human", "observation"}, {"gpt", "function_call"}]
+    wrong = next((name for at, name in enumerate(names) if name not in sides[at % 2]), None)
+    if wrong or len(names) % 2:
+        return f"LLaMA-Factory leaves it out: {wrong or names[-1]} does not stand there"
+    if not isinstance(row.get("tools", ""), str):
+        return "tools are not text"
+    return sharegpt(row)
+
+
+def problems_of_dataset_info(folder, columns):
+    """Whether what `dataset_info.json` names is there: each file, and each column in some row."""
     path = folder / "dataset_info.json"
     if not path.is_file():
         yield "there is no dataset/dataset_info.json"
         return
-    rows = next((row for _, row in lines(folder)), {})
     for name, entry in json.loads(path.read_text(encoding="utf-8")).items():
         if not (folder / entry.get("file_name", "")).exists():
             yield f"dataset_info.json: {name}: there is no {entry.get('file_name')}"
-        for key, column in entry.get("columns", {}).items():
-            if column not in rows and key != "tools":
-                yield f"dataset_info.json: {name}: rows have no {column}"
+        for column in set(entry.get("columns", {}).values()) - columns:
+            yield f"dataset_info.json: {name}: no row has {column}, which its converter looks up"
