@@ -6,6 +6,7 @@ The less a turn costs, the more of what it says the context tells. Knows no run 
 import difflib
 import json
 import random
+import sys
 import time
 
 import torch
@@ -196,9 +197,10 @@ def told(measured):
 def measure(folder, run, whole_run, n_turns, window, in_half):
     """Prints the table for a run; `whole_run` holds the same conversations with nothing compressed. Returns the exit code."""
     loaded = [rows.load("trl", one) for one in (run, whole_run)]
-    for problem in [problem for one in loaded for problem in one.problems]:
-        print(f"problem: {problem}")
-        return 1
+    for one in loaded:
+        if not one.splits:
+            print(f"error: {one.run}: {one.problems[-1]}", file=sys.stderr)
+            return 1
     compacted, originals = list(loaded[0].conversations()), {row["id"]: row for row in loaded[1].conversations()}
     model, tokenizer = load(folder, in_half)
     window = min(window, getattr(model.config, "max_position_embeddings", window))

@@ -119,9 +119,13 @@ def leaves(value):
 
 
 def forms(text):
-    """How a text may stand in a rendering: as it is, inside of JSON, inside of what Python prints."""
+    """How a text may stand in a rendering: as it is, inside of JSON, inside of a literal of Python, whole or as LFM2 does it."""
+    yield squashed(text)
     written = json.dumps(text, ensure_ascii=False)[1:-1]
-    return {squashed(form) for form in (text, written, repr(text)[1:-1], written.replace("'", "\\'"), text.replace("'", "\\'"))}
+    yield squashed(written)
+    yield squashed(written.replace("'", "\\'"))
+    quoted = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
+    yield squashed(quoted)
 
 
 def without_reasoning(content):
