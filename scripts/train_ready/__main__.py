@@ -28,9 +28,11 @@ def arguments():
 
 def check(named, with_step):
     """Loads every run and renders the rows of those for trl; returns the exit code."""
+    import proof
     import rows
     import templates
 
+    proof.demand()
     given = [(runs.target_of(run), run) for run in named] or runs.of_sample(ROOT)
     loaded = [rows.load(target, run) for target, run in given]
     print(table(["target", "run", "train", "eval", "problems"],

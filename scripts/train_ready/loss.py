@@ -211,9 +211,13 @@ def measure(folder, run, whole_run, n_turns, window, in_half):
         return 1
     measured = []
     for turn, tools in turns:
+        if sys.stderr.isatty():
+            print(f"\rturn {len(measured) + 1} of {len(turns)} ", end="", file=sys.stderr, flush=True)
         contexts = contexts_of(teller, turn, tools)
         measured.append({"id": turn.id, "n_target": len(turn.target), "n_context": list(map(len, contexts)),
                          "costs": [cost(model, context, turn.target) for context in contexts]})
+    if sys.stderr.isatty():
+        print("\r", end="", file=sys.stderr)
     print(told(measured))
     print(f"{len(measured)} turns of {len({one['id'] for one in measured})} conversations, "
           f"{sum(one['n_target'] for one in measured)} tokens of the assistant, "

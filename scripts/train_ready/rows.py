@@ -39,7 +39,6 @@ def load(target, run):
         loaded.problems.append("there is no dataset/README.md")
     else:
         loaded.problems += problems_of_readme(folder / "README.md")
-    datasets.disable_progress_bars()
     try:
         # With a cache of its own: what `datasets` keeps of other runs has nothing to say here.
         with tempfile.TemporaryDirectory() as cache:

@@ -141,8 +141,9 @@ def words_of(message):
         text = part.get("text", "") if isinstance(part, dict) else part or ""
         yield f"what {message['role']} says", without_reasoning(text) if message["role"] == "assistant" else text
     for call in message.get("tool_calls") or []:
-        yield "the name of a call", call["function"]["name"]
-        for text in leaves(call["function"].get("arguments")):
+        function = call.get("function") or {}
+        yield "the name of a call", function.get("name") or ""
+        for text in leaves(function.get("arguments")):
             yield "an argument", text
 
 
