@@ -181,7 +181,7 @@ def llama_factory(row):
     sides = [{"human", "observation"}, {"gpt", "function_call"}]
     wrong = next((name for at, name in enumerate(names) if name not in sides[at % 2]), None)
     if wrong or len(names) % 2:
-        return f"LLaMA-Factory leaves it out: {wrong or names[-1]} does not stand there"
+        return f"LLaMA-Factory leaves it out: {f'{wrong} stands out of turn' if wrong else f'it ends with {names[-1]}'}"
     if not isinstance(row.get("tools", ""), str):
         return "tools are not text"
     return sharegpt(row)
