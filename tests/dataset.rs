@@ -168,6 +168,22 @@ fn every_target_has_its_own_words() {
             "completion": [{"role": "assistant", "content": "ok", "train": true}],
         }),
     );
+    // Answers of several kinds of records; one that has no second is left out.
+    let user = json!({"role": "user", "content": "Name a fruit."});
+    let answer = |text: &str| json!({"role": "assistant", "content": text});
+    let records = [
+        json!({"id": "lists", "prompt": [user], "chosen": [answer("Apple.")], "rejected": [answer("Brick.")]}),
+        json!({"id": "whole", "chosen": [user, answer("Apple.")], "rejected": [user, answer("Brick.")]}),
+        json!({"id": "texts", "messages": [user], "chosen": "Apple.", "rejected": "Brick."}),
+        json!({"id": "one", "messages": [user, answer("Apple.")]}),
+    ];
+    let records: String = records.iter().map(|record| format!("{record}\n")).collect();
+    let (dir, told) = dataset(&records, "eval_share = 0.0\nform = \"preference\"\n");
+    assert!(told.contains("3 rows in train, 0 in eval, 1 left out (1 no_preference)"), "{told}");
+    for row in rows(&dir.path("run/dataset/train/part-00000.parquet")) {
+        let found = [&row["prompt"], &row["chosen"], &row["rejected"]];
+        assert_eq!(found, [&json!([user]), &json!([answer("Apple.")]), &json!([answer("Brick.")])], "{row}");
+    }
     let (dir, _) = dataset(&with_calls(), "eval_share = 0.0\ntarget = \"llama-factory\"\n");
     let info: Value = serde_json::from_slice(&dir.read("run/dataset/dataset_info.json")).expect("JSON");
     assert_eq!(info["condenser_train_00000"]["file_name"], "train/part-00000.jsonl");

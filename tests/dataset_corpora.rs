@@ -182,6 +182,6 @@ fn native_logs_of_the_corpora_become_valid_rows_with_all_that_was_said() {
         let missing: Vec<&String> = expected.iter().filter(|said| !all.contains(said.as_str())).collect();
         // A reply that broke off and was tried again is the only one that may be gone.
         assert!(missing.len() <= expected.len() / 100, "{name}: {} of {}: {missing:?}", missing.len(), expected.len());
-        assert!(!rows.is_empty(), "{name}");
+        assert!(!rows.is_empty() || expected.is_empty(), "{name}");
     }
 }

@@ -145,6 +145,8 @@ dataset_choices! {
         Messages,
         /// Everything before the last turn of the assistant as `prompt`, that turn as `completion`.
         PromptCompletion,
+        /// `prompt`, `chosen` and `rejected`, of records that have two answers.
+        Preference,
     }
     /// How arguments of calls are written.
     Arguments {

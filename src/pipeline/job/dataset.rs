@@ -64,11 +64,8 @@ impl DatasetArgs {
         }
         let target = *self.target.get_or_insert_default();
         let form = *self.form.get_or_insert_default();
-        if form == RowForm::PromptCompletion && !matches!(target, TargetName::Trl) {
-            return usage(
-                "dataset.form",
-                "prompt-completion is a form of target = \"trl\"; others read whole conversations",
-            );
+        if form != RowForm::Messages && target != TargetName::Trl {
+            return usage("dataset.form", "this is a form of target = \"trl\"; others read whole conversations");
         }
         let is_openai = target == TargetName::Openai;
         let arguments = if is_openai { Arguments::Text } else { Arguments::Json };

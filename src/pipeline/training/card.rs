@@ -149,6 +149,7 @@ fn for_trainers(options: &DatasetOptions, card: &mut String) {
         RowForm::PromptCompletion => {
             "`prompt` and `completion` are the conversation up to its last turn, and that turn".to_owned()
         }
+        RowForm::Preference => "`prompt` is the conversation, `chosen` and `rejected` are two answers to it".to_owned(),
     };
     card.push_str(&format!(
         "{rows}{thinking}. `tools` are those of the log, or inferred from the calls where it names none.\n"

@@ -4,6 +4,7 @@
 mod card;
 mod chat_template;
 mod guard;
+mod preference;
 mod rows;
 mod tally;
 mod template;

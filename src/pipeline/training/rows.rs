@@ -10,6 +10,7 @@ use arrow::array::{
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use serde_json::{Map, Value, json};
 
+use super::preference::{self, Pair};
 use super::tally::TrainingTally;
 use super::trainer::{Fitted, Lacks, Trainer};
 use crate::chat::chats;
@@ -50,6 +51,7 @@ fn columns(options: &DatasetOptions) -> Vec<(&'static str, Column)> {
     let lists = match options.form {
         RowForm::Messages => vec![options.target.column()],
         RowForm::PromptCompletion => vec!["prompt", "completion"],
+        RowForm::Preference => vec!["prompt", "chosen", "rejected"],
     };
     let lists = lists.into_iter().chain(["tools"]).map(|name| (name, Column::List));
     let own = [("source", Column::Text), ("class", Column::Text), ("language", Column::Text)];
@@ -130,11 +132,17 @@ impl<'t> TrainingBuilder<'t> {
             self.tally.chats += 1;
             return self.leave_out(place, &decoded.conversation.id, "no_messages", json!({}));
         }
-        for chat in chats {
+        for mut chat in chats {
+            let is_preference = self.trainer.options.form == RowForm::Preference;
+            let pair = if is_preference { preference::pair(decoded, &mut chat) } else { None };
             let id = chat.conversation.id.clone().into_owned();
             let side = if is_eval(place.id, self.trainer.options.eval_share) { Side::Eval } else { Side::Train };
             self.tally.chat(&chat);
-            let (rows, lacks) = self.trainer.fit(decoded, chat, side, scratch);
+            if is_preference && pair.is_none() {
+                self.leave_out(place, &id, "no_preference", json!({}));
+                continue;
+            }
+            let (mut rows, lacks) = self.trainer.fit(decoded, chat, side, scratch);
             for lack in lacks {
                 match lack {
                     Lacks::Assistant => self.leave_out(place, &id, "no_assistant", json!({})),
@@ -143,10 +151,14 @@ impl<'t> TrainingBuilder<'t> {
                     }
                 }
             }
+            // Of windows the last one ends with the answers.
+            if is_preference && let Some(last) = rows.pop() {
+                rows = vec![last];
+            }
             self.tally.kept += u64::from(!rows.is_empty());
             for row in rows {
                 self.tally.row(&row, side);
-                self.rows[side as usize].push(row_of(&id, place, &row, &self.trainer.options));
+                self.rows[side as usize].push(row_of(&id, place, &row, pair.as_ref(), &self.trainer.options));
             }
         }
     }
@@ -171,11 +183,22 @@ impl<'t> TrainingBuilder<'t> {
 }
 
 /// A row with what its target reads.
-fn row_of(id: &str, place: RowPlace<'_>, fitted: &Fitted<'_>, options: &DatasetOptions) -> Map<String, Value> {
+fn row_of(
+    id: &str,
+    place: RowPlace<'_>,
+    fitted: &Fitted<'_>,
+    pair: Option<&Pair>,
+    options: &DatasetOptions,
+) -> Map<String, Value> {
     let Fitted { chat, condensed, messages, tools, n_tokens, n_tokens_before, window } = fitted;
     let mut row = Map::new();
     let lists: Vec<(&str, Value)> = match options.form {
         RowForm::Messages => vec![(options.target.column(), json!(messages))],
+        RowForm::Preference => {
+            let prompt = json!(messages[..messages.len().saturating_sub(1)]);
+            let answers = pair.map(|pair| [("chosen", pair.chosen.clone()), ("rejected", pair.rejected.clone())]);
+            std::iter::once(("prompt", prompt)).chain(answers.into_iter().flatten()).collect()
+        }
         RowForm::PromptCompletion => {
             // The results behind the last turn of the assistant answer nothing any more.
             let last = messages.iter().rposition(|message| message["role"] == "assistant").unwrap_or_default();

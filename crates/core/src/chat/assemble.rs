@@ -9,10 +9,10 @@ use crate::shape::Decoded;
 
 use super::flow::Step;
 use super::pieces::{self, Piece, Reply};
+use super::seen::{ASSISTANT_FIRST, Chat, LOST_CALL, LeftOut, NO_RESULT, Note};
 use super::speakers::{self, Speakers};
 use super::threads::Thread;
 use super::tools::{final_reply, system_beside};
-use super::{ASSISTANT_FIRST, Chat, LOST_CALL, LeftOut, NO_RESULT, Note};
 
 /// What one speaker says at once.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::model::ShapeName;
-use crate::shape::{Decoded, JsonKind, RawJson, member};
+use crate::shape::{Decoded, RawJson, member};
 
 /// One thing that happened.
 #[derive(Debug, Clone)]
@@ -91,7 +91,7 @@ fn text(value: Option<RawJson<'_>>) -> Option<Cow<'_, str>> {
 fn thought(item: &str) -> Option<String> {
     let list = |key: &str| {
         let mut texts = Vec::new();
-        if let Some(list) = member(item, key).filter(|list| list.kind == JsonKind::List) {
+        if let Some(list) = member(item, key).filter(|list| list.is_list()) {
             crate::shape::items(list.text, |part| {
                 texts.extend(member(part.text, "text").and_then(RawJson::string).map(Cow::into_owned));
             });

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::model::{Content, Conversation, MediaKind, Message, Part, Role, ShapeName, ToolCall};
-use crate::shape::{Decoded, JsonKind, RawJson, items, member};
+use crate::shape::{Decoded, RawJson, items, member};
 
 /// What is said at once.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ fn gemini<'a>(message: &'a Message<'_>, out: &mut Vec<Piece<'a>>) {
     items(calls.text, |call| {
         let id = member(call.text, "id").and_then(RawJson::id).map(|id| Cow::Owned(id.into_owned()));
         let mut texts = Vec::new();
-        if let Some(result) = member(call.text, "result").filter(|result| result.kind == JsonKind::List) {
+        if let Some(result) = member(call.text, "result").filter(|result| result.is_list()) {
             items(result.text, |item| {
                 let response = member(item.text, "functionResponse").and_then(|part| member(part.text, "response"));
                 let said = response.and_then(|response| {
@@ -178,7 +178,7 @@ fn openhands<'a>(message: &'a Message<'_>, out: &mut Vec<Piece<'a>>) {
     let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
     let content = || args("content").or_else(|| at("content")).or_else(|| at("message")).map(owned).unwrap_or_default();
     if let Some(seen) = at("observation") {
-        let is_caused = member(raw, "cause").is_some_and(|cause| cause.kind != JsonKind::Null);
+        let is_caused = member(raw, "cause").is_some_and(|cause| !cause.is_null());
         if is_caused && !matches!(seen.as_ref(), "recall" | "agent_state_changed" | "null") {
             let call = message.tool_call_id.as_deref().map(Cow::Borrowed);
             out.push(Piece::Result { call, text: text(&message.content) });

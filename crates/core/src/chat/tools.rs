@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::model::{Conversation, Message, Role, ToolCall};
-use crate::shape::{Decoded, JsonKind, RawJson, items, member};
+use crate::shape::{Decoded, RawJson, items, member};
 
 use super::pieces::Reply;
 
@@ -118,7 +118,7 @@ fn texts(raw: &str) -> String {
 
 /// The reply that a logged request got: `response.choices[0].message` beside the messages.
 pub(super) fn final_reply<'a>(decoded: &'a Decoded<'_>) -> Option<Reply<'a>> {
-    let choices = member(decoded.beside("response")?, "choices").filter(|choices| choices.kind == JsonKind::List)?;
+    let choices = member(decoded.beside("response")?, "choices").filter(|choices| choices.is_list())?;
     let mut first = None;
     items(choices.text, |choice| first = first.or(member(choice.text, "message")));
     let message = first?.text;
@@ -126,7 +126,7 @@ pub(super) fn final_reply<'a>(decoded: &'a Decoded<'_>) -> Option<Reply<'a>> {
         |raw: &str, key: &str| member(raw, key).and_then(RawJson::string).map(|text| Cow::Owned(text.into_owned()));
     let said = member(message, "content").map(|content| texts(content.text)).filter(|text| !text.trim().is_empty());
     let mut calls = Vec::new();
-    if let Some(list) = member(message, "tool_calls").filter(|list| list.kind == JsonKind::List) {
+    if let Some(list) = member(message, "tool_calls").filter(|list| list.is_list()) {
         items(list.text, |call| {
             let Some(function) = member(call.text, "function") else { return };
             calls.push(ToolCall {

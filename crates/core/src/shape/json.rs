@@ -17,7 +17,7 @@ pub(super) struct Bad {
 
 /// What a value is, told by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(super) enum Kind {
     Null,
     Bool,
     Number,
@@ -33,12 +33,22 @@ pub(crate) enum Kind {
 pub(crate) struct Raw<'r> {
     /// The exact text.
     pub text: &'r str,
-    pub kind: Kind,
+    pub(super) kind: Kind,
     /// The escapes of a string; none for other kinds.
     pub(super) marks: Marks,
 }
 
 impl<'r> Raw<'r> {
+    /// True for a list.
+    pub(crate) fn is_list(self) -> bool {
+        self.kind == Kind::List
+    }
+
+    /// True for `null`.
+    pub(crate) fn is_null(self) -> bool {
+        self.kind == Kind::Null
+    }
+
     /// The decoded string; `None` for other kinds.
     pub(crate) fn string(self) -> Option<Cow<'r, str>> {
         match self.kind {

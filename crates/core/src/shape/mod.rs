@@ -45,7 +45,7 @@ pub use delta::{Delta, DeltaPiece, Deltas, Wholes, WrittenText};
 pub use detect::detect;
 pub use document::{RECORD_LISTS, is_document, is_list_key};
 pub use events::{SessionOf, detect_events, session_id};
-pub(crate) use json::{Kind as JsonKind, Raw as RawJson, items, leaves, member};
+pub(crate) use json::{Raw as RawJson, items, leaves, member};
 pub use layout::RestoreError;
 pub use markdown::detect as detect_markdown;
 pub use restore::{messages_of, restore_record, restore_row, restores_record, restores_row};

@@ -55,9 +55,10 @@ pub(super) static SPECS: [Spec; 9] = [
         fits: |list| list.may_have("from") || list.has("role"),
         ..USUAL
     },
-    // Benchmarks write the same messages under other names: `traj` (tau), `input` (data sets of Inspect).
+    // Benchmarks write the same messages under other names: `traj` (tau), `input` (data sets of Inspect). Of two answers to a `prompt`
+    // the `chosen` one counts, where that is the list.
     Spec {
-        lists: &["messages", "traj", "input"],
+        lists: &["messages", "traj", "input", "prompt", "chosen"],
         fits: |list| list.may_have("role") || list.has("content") && !list.has("type") && !list.has("speaker"),
         ..USUAL
     },
