@@ -51,6 +51,8 @@ pub(super) fn trainer_of(settings: &JobSettings) -> Result<Option<Arc<Trainer>>>
             let (ahead, as_asked) = (dataset.look_ahead(side, engine.looks_ahead()), engine.looks_ahead());
             if let Some(look_ahead) = ahead.filter(|_| ahead != as_asked) {
                 (engine.look_ahead, engine.distractors) = (look_ahead, 0.0);
+                // Whether what answers use still stands is asked of guesses, too.
+                engine.all_figures = true;
             }
         }
         settings

@@ -9,6 +9,8 @@ use crate::pipeline::{Arguments, CallOrder, Empty, EvalLookAhead, RowForm, Side,
 
 /// One in twenty is enough to see whether training goes well.
 const DEFAULT_EVAL_SHARE: f64 = 0.05;
+/// Nine of ten values that an answer uses stand before it; with less, a model learns to invent them.
+const DEFAULT_MIN_GROUNDING: f64 = 0.9;
 
 /// What decides about training-ready data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +34,8 @@ pub struct DatasetOptions {
     pub eval_look_ahead: EvalLookAhead,
     /// Most tokens of a row.
     pub max_tokens: Option<usize>,
+    /// Least share of what the assistant used that still stands before its use, in a row that was compacted to `max_tokens`.
+    pub min_grounding: f64,
     /// The file with the chat template.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chat_template: Option<String>,
@@ -67,6 +71,10 @@ impl DatasetArgs {
         if form != RowForm::Messages && target != TargetName::Trl {
             return usage("dataset.form", "this is a form of target = \"trl\"; others read whole conversations");
         }
+        let min_grounding = *self.min_grounding.get_or_insert(DEFAULT_MIN_GROUNDING);
+        if !(0.0..=1.0).contains(&min_grounding) {
+            return usage("dataset.min_grounding", "expected a share from 0 to 1");
+        }
         let is_openai = target == TargetName::Openai;
         let arguments = if is_openai { Arguments::Text } else { Arguments::Json };
         if is_openai && self.arguments == Some(Arguments::Json) {
@@ -91,6 +99,7 @@ impl DatasetArgs {
             eval_share,
             eval_look_ahead: *self.eval_look_ahead.get_or_insert_default(),
             max_tokens: self.max_tokens.map(|most| most as usize),
+            min_grounding,
             chat_template: self.chat_template.clone(),
             chat_template_blake3: None,
             unfit: *self.unfit.get_or_insert_default(),

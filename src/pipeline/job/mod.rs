@@ -182,6 +182,8 @@ pub struct DatasetArgs {
     pub eval_look_ahead: Option<EvalLookAhead>,
     /// Most tokens of a row, as the trainer counts them: with `tokenizer` of the engine and `chat_template`.
     pub max_tokens: Option<u64>,
+    /// Least grounding of a row that was compacted to `max_tokens`; with less it is cut instead, 0 to 1 [default: 0.9].
+    pub min_grounding: Option<f64>,
     /// The chat template of the model: a Jinja file, or the `tokenizer_config.json` that holds it.
     pub chat_template: Option<String>,
     /// What becomes of conversations that take more even compressed [default: windows].

@@ -97,32 +97,30 @@ impl Trainer {
     ) {
         let mut fitted = self.compressed(&*self.engines[side as usize], chat, tools, scratch);
         let Some(max_tokens) = self.options.max_tokens else { return rows.push(fitted) };
-        let mut excess = fitted.n_tokens.saturating_sub(max_tokens);
+        if fitted.n_tokens <= max_tokens {
+            return rows.push(fitted);
+        }
+        let may_cut = depth > 0 && self.options.unfit == Unfit::Windows;
+        let cuts = if may_cut { cut(&fitted.chat, &fitted.condensed, max_tokens) } else { Vec::new() };
         // A text that a template makes of it has tokens beside those of the messages.
         let mut budget = fitted.condensed.metrics.tokens_out;
         for _ in 0..MAX_TRIES {
-            if excess == 0 {
-                return rows.push(fitted);
-            }
+            let excess = fitted.n_tokens.saturating_sub(max_tokens);
             let Some(less) = budget.checked_sub(excess).filter(|less| *less > 0) else { break };
             budget = less;
             let Ok(engine) = (self.within)(side, budget) else { break };
             let again = self.compressed(&*engine, fitted.chat, tools, scratch);
             let is_met = again.condensed.metrics.budget.as_ref().is_none_or(|outcome| outcome.fits);
             fitted = Fitted { n_tokens_before: fitted.n_tokens_before, ..again };
-            excess = fitted.n_tokens.saturating_sub(max_tokens);
-            if !is_met {
+            if !is_met || fitted.n_tokens <= max_tokens {
                 break;
             }
         }
-        if excess == 0 {
+        // Who learns to say what nothing before tells learns to invent.
+        let is_grounded = fitted.condensed.metrics.grounding.is_none_or(|share| share >= self.options.min_grounding);
+        if fitted.n_tokens <= max_tokens && (is_grounded || may_cut && cuts.is_empty()) {
             return rows.push(fitted);
         }
-        let cuts = if depth == 0 || self.options.unfit == Unfit::LeaveOut {
-            Vec::new()
-        } else {
-            cut(&fitted.chat, &fitted.condensed, max_tokens)
-        };
         if cuts.is_empty() {
             return lacks.push(Lacks::Room { tokens: fitted.n_tokens });
         }
