@@ -199,6 +199,7 @@ impl JobArgs {
     pub fn settle(mut self, environment: &dyn Fn(&str) -> Option<String>) -> Result<JobSettings> {
         let kind = *self.kind.get_or_insert_default();
         self.refuse_other_tables(kind)?;
+        self.refuse_map_of_shape()?;
         let target = self.target(kind)?;
         let is_filter = target == Target::Filter;
         let (format, compression) = self.formats(kind, is_filter)?;
@@ -206,9 +207,6 @@ impl JobArgs {
         let originals = *self.originals.get_or_insert(Originals::with_map(verbatim_map));
         if originals != Originals::Whole && verbatim_map {
             return usage("originals", "--verbatim-map writes whole originals: leave the option out, or take whole");
-        }
-        if self.shape.is_some() && self.map.is_some() {
-            return usage("map", "a map reads records of no known shape: leave out either the map or the shape");
         }
         let split_bytes = match self.split_size {
             _ if is_filter => u64::MAX,
@@ -329,6 +327,15 @@ impl JobArgs {
             return usage("max_record_bytes", "training data holds records of at most 1GiB");
         }
         Ok(size.0)
+    }
+
+    fn refuse_map_of_shape(&self) -> Result<()> {
+        match (self.shape, &self.map) {
+            (Some(_), Some(_)) => {
+                usage("map", "a map reads records of no known shape: leave out either the map or the shape")
+            }
+            _ => Ok(()),
+        }
     }
 
     fn refuse_other_tables(&self, kind: JobKind) -> Result<()> {

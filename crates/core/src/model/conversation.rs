@@ -29,13 +29,13 @@ choices! {
         SweAgent = "swe-agent",
         /// `{"sessionId", "messages": [{"type", "content", "toolCalls"}]}`.
         GeminiCli = "gemini-cli",
-        /// `messages` of `type` (`human`, `ai`, `system`, `tool`) and `content`, as LangChain dumps them.
+        /// `messages` of `type` (`human`, `ai`, `system`, `tool`) and `content`, as `LangChain` dumps them.
         Langchain = "langchain",
         /// `{"history": [{"source", "action" | "observation", …}]}`.
         Openhands = "openhands",
         /// Turns with a speaker and an utterance, under many names.
         Dialogue = "dialogue",
-        /// Markdown that SpecStory writes, one file a session.
+        /// Markdown that `SpecStory` writes, one file a session.
         Specstory = "specstory",
         /// Markdown that Cursor exports, one file a session.
         CursorExport = "cursor-export",

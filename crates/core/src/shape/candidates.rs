@@ -153,13 +153,19 @@ pub(super) fn look<'r>(scanner: &mut Scanner<'r>, key: &str) -> Result<Option<Gl
         if scanner.peek()? != Kind::Object {
             are_objects = false;
             let item = scanner.value()?;
-            talk.iter_mut().for_each(|talk| talk.item(item));
+            if let Some(talk) = &mut talk {
+                talk.item(item);
+            }
             return Ok(());
         }
-        talk.iter_mut().for_each(Talk::object);
+        if let Some(talk) = &mut talk {
+            talk.object();
+        }
         scanner.object(|scanner, key| {
             let value = scanner.value()?;
-            talk.iter_mut().for_each(|talk| talk.member(&key.name, value));
+            if let Some(talk) = &mut talk {
+                talk.member(&key.name, value);
+            }
             seen.has_blocks |= are_objects
                 && !seen.has_blocks
                 && value.kind == Kind::List

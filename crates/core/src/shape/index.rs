@@ -62,7 +62,7 @@ impl<'r> Index<'r> {
     /// Cuts `record`, which is no event log and has its list under a key of its own, or says why it is no conversation of this
     /// shape.
     pub(super) fn new(record: &'r str, rules: Rules<'r>) -> Result<Self, Reject> {
-        Self::cut(record, rules, None, |cutter, scanner| cutter.record(scanner))
+        Self::cut(record, rules, None, Cutter::record)
     }
 
     /// Cuts `record`, an object that has its list where `path` leads.

@@ -9,7 +9,7 @@ use crate::shape::member::{Field, Member};
 use crate::shape::rules::Rules;
 use crate::shape::spec::Spec;
 
-use super::event::{Event, EventSpec, Form, Log, Named, Pass};
+use super::event::{Event, EventSpec, Form, Inner, Log, Named, Pass};
 
 /// Cuts `record`: lines of events, or one list of them.
 pub(in crate::shape) fn cut<'r>(
@@ -152,8 +152,8 @@ impl<'r> Cutter<'r> {
             } else if let Some(keys) = form.body {
                 let first = self.found.members.len();
                 for (key, value) in body {
-                    match form.inner {
-                        Some((name, parent, keys)) if key.name == name && value.kind == Kind::Object => {
+                    match &form.inner {
+                        Some(Inner { key: name, parent, keys }) if key.name == *name && value.kind == Kind::Object => {
                             let first = self.found.members.len();
                             members(value.text, |key, value| self.push(first, &(key, value), keys, parent));
                         }

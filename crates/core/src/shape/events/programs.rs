@@ -6,7 +6,7 @@ use crate::shape::json::{Kind, Raw, Scanner, items, member, members};
 use crate::shape::member::{Field, Member, take_arguments};
 use crate::shape::spec::Spec;
 
-use super::event::{Event, EventSpec, Form, last};
+use super::event::{Event, EventSpec, Form, Inner, last};
 
 /// In the order in which they are tried.
 pub(in crate::shape) static SPECS: [Spec; 4] = [
@@ -149,14 +149,14 @@ static COPILOT_ASSISTANT: Form = Form {
 static COPILOT_RESULT: Form = Form {
     role: Some("tool"),
     body: Some(&[("toolCallId", Field::ToolCallId), ("result", Field::Content)]),
-    inner: Some(("result", "data.result", &[("content", Field::Content)])),
+    inner: Some(Inner { key: "result", parent: "data.result", keys: &[("content", Field::Content)] }),
     ..COPILOT
 };
 /// A tool that failed says why.
 static COPILOT_ERROR: Form = Form {
     role: Some("tool"),
     body: Some(&[("toolCallId", Field::ToolCallId)]),
-    inner: Some(("error", "data.error", &[("message", Field::Content)])),
+    inner: Some(Inner { key: "error", parent: "data.error", keys: &[("message", Field::Content)] }),
     ..COPILOT
 };
 
