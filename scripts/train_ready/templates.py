@@ -16,11 +16,16 @@ FOLDER = Path(trl.__file__).parent / "chat_templates"
 NOTHING = "nothing"
 
 
+def never(messages):
+    """Says that no row is meant."""
+    return False
+
+
 class Family:
     """A family of models, its template, and of which rows the template is known to write a part only, or to refuse them."""
 
-    def __init__(self, name, file, cuts=None, why=""):
-        self.name, self.cuts, self.why = name, cuts or (lambda messages: False), why
+    def __init__(self, name, file, cuts=never, refuses=never, why=""):
+        self.name, self.cuts, self.refuses, self.why = name, cuts, refuses, why
         self.template = (FOLDER / f"{file}.jinja").read_text(encoding="utf-8")
 
 
@@ -40,6 +45,11 @@ def says_beside_later_calls(messages):
     return says_beside_calls(messages[first + 1:])
 
 
+def says_and_thinks_beside_calls(messages):
+    """Whether some turn says something and thinks something beside its calls."""
+    return any(message.get("tool_calls") and message.get("content") and reasoning_of(message) for message in messages)
+
+
 # Templates for training where there is one: with them a row is trained on. That of DeepSeek for inference takes arguments as
 # text only. LFM2's first template, Llama 3, Cohere, Phi 3, Gemma 3 and the ones for images do not write calls at all.
 FAMILIES = [
@@ -51,13 +61,15 @@ FAMILIES = [
     Family("LFM2", "lfm2_v2_training"),
     Family("Nemotron 3", "nemotron_3_nano_training"),
     Family("Gemma 4", "gemma4_v5"),
-    Family("DeepSeek-V3", "deepseekv3_training", says_beside_later_calls,
-           "leaves out what is said beside calls in every turn that calls but the first"),
-    Family("Muse Glimmer", "muse_glimmer_training", says_beside_calls, "leaves out what is said beside calls"),
-    Family("gpt-oss", "gptoss_training", lambda messages: calls_several(messages) or says_beside_calls(messages),
-           "writes one call of each turn, and what is said beside it only when no final answer follows"),
-    Family("Llama 3.1", "llama3_1", lambda messages: calls_several(messages) or says_beside_calls(messages),
-           "refuses turns with more than one call, and leaves out what is said beside one"),
+    Family("DeepSeek-V3", "deepseekv3_training", cuts=says_beside_later_calls,
+           why="leaves out what is said beside calls in every turn that calls but the first"),
+    Family("Muse Glimmer", "muse_glimmer_training", cuts=says_beside_calls, why="leaves out what is said beside calls"),
+    Family("gpt-oss", "gptoss_training", cuts=lambda messages: calls_several(messages) or says_beside_calls(messages),
+           refuses=says_and_thinks_beside_calls,
+           why="writes one call of each turn, and what is said beside it only when no final answer follows; it refuses turns that "
+               "say and think something beside a call"),
+    Family("Llama 3.1", "llama3_1", cuts=says_beside_calls, refuses=calls_several,
+           why="refuses turns with more than one call, and leaves out what is said beside one"),
 ]
 
 
@@ -171,7 +183,8 @@ class Rendered:
             text = render(tokenizer, self.family.template, row)
         except Exception as error:  # templates raise whatever they want
             self.n_refused += 1
-            self.problems += [] if is_cut else [f"{row['id']}: {type(error).__name__}: {error}"]
+            if not self.family.refuses(row["messages"]):
+                self.problems.append(f"{row['id']}: {type(error).__name__}: {error}")
             return
         self.n_rendered += 1
         self.n_cut += is_cut
