@@ -118,7 +118,10 @@ fn apart<'t>(turns: &[Turn<'t>]) -> Vec<Turn<'t>> {
 /// in tags.
 fn said(turns: &[Turn<'_>], options: &DatasetOptions) -> Vec<Value> {
     let mut all: Vec<Map<String, Value>> = Vec::new();
-    for turn in turns.iter().filter(|turn| options.target == TargetName::Sharegpt || *turn.role != Role::System) {
+    // A turn that nobody answers makes LLaMA-Factory skip the row.
+    let last = turns.iter().rposition(|turn| *turn.role == Role::Assistant).map_or(0, |last| last + 1);
+    for turn in turns[..last].iter().filter(|turn| options.target == TargetName::Sharegpt || *turn.role != Role::System)
+    {
         let calls: Vec<Value> = turn.calls.iter().map(call_json).collect();
         let text = text_of(turn, options);
         let from = match turn.role {

@@ -33,7 +33,10 @@ fn told(value: Value) -> Option<Vec<Value>> {
 /// A tool in the words of OpenAI; Anthropic's have `input_schema`, and many write the function alone.
 fn function(tool: Value) -> Option<Value> {
     let Value::Object(mut tool) = tool else { return None };
-    if tool.get("function").is_some_and(Value::is_object) {
+    if let Some(Value::Object(function)) = tool.get_mut("function") {
+        // Templates ask for both.
+        function.entry("description").or_insert_with(|| json!(""));
+        function.entry("parameters").or_insert_with(no_parameters);
         tool.insert("type".to_owned(), json!("function"));
         return Some(Value::Object(tool));
     }
@@ -42,8 +45,12 @@ fn function(tool: Value) -> Option<Value> {
     function.insert("name".to_owned(), name);
     function.insert("description".to_owned(), tool.remove("description").unwrap_or_else(|| json!("")));
     let schema = ["parameters", "input_schema", "inputSchema"].into_iter().find_map(|key| tool.remove(key));
-    function.insert("parameters".to_owned(), schema.unwrap_or_else(|| json!({"type": "object", "properties": {}})));
+    function.insert("parameters".to_owned(), schema.unwrap_or_else(no_parameters));
     Some(json!({"type": "function", "function": function}))
+}
+
+fn no_parameters() -> Value {
+    json!({"type": "object", "properties": {}})
 }
 
 /// What is known of a tool by its calls.
