@@ -201,8 +201,9 @@ fn the_split_is_by_id_and_stays_when_data_is_added() {
     };
     let few: String = (0..100).map(record).collect();
     let many: String = (0..300).rev().map(record).collect();
-    let (few, _) = dataset(&few, "eval_share = 0.2\n");
-    let (many, _) = dataset(&many, "eval_share = 0.2\n");
+    let by_id = "eval_share = 0.2\ngroup_by = \"id\"\ndedup = \"none\"\n";
+    let (few, _) = dataset(&few, by_id);
+    let (many, _) = dataset(&many, by_id);
     let eval = ids(&few, "eval");
     assert!((8..35).contains(&eval.len()), "{}", eval.len());
     assert!(eval.is_subset(&ids(&many, "eval")) && ids(&few, "train").is_subset(&ids(&many, "train")));

@@ -97,6 +97,7 @@ mod shape_tables;
 mod shapes;
 mod show;
 mod shown;
+mod split;
 mod spoken;
 #[cfg(feature = "remote")]
 mod store;

@@ -10,6 +10,7 @@ use super::inputs::{batches_of, refuse_inside, tables_of};
 use super::oracle::LateOracle;
 use super::outcome::RunOutcome;
 use super::settle::settled;
+use super::split::{SplitJob, refuse_pipes, verdicts_of, with_split};
 use super::{App, inputs_of, local, place, stores_of};
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
@@ -144,12 +145,18 @@ pub(super) fn into_run(
     // What is wrong with the options is told before anything is read.
     call.engine()?;
     refuse_inside(&call.settings.inputs, &inputs, run)?;
+    refuse_pipes(call.settings, &inputs)?;
     // A store settles once.
     let earlier = store.into_iter().flat_map(|store| store.runs().into_iter().rev());
     let runs: Vec<Place> = std::iter::once(run.clone()).chain(earlier).collect();
     let (settings, corpus, plan) = prepared(call.settings, inputs, &runs, store, &*call.observer)?;
     let plan = plan.as_begun(plan_at(run).ok().flatten());
-    run_plan(app, &Call { settings: &settings, ..call.clone() }, corpus, &plan, run)
+    let call = &Call { settings: &settings, ..call.clone() };
+    let engine = call.engine()?;
+    let with = |watch: Arc<dyn Observer>| context(&settings, engine.clone(), watch);
+    let job = SplitJob { settings: &settings, corpus: &corpus, observer: &call.observer, context: &with };
+    let plan = with_split(app, &job, plan, run)?;
+    run_plan(app, call, corpus, &plan, run)
 }
 
 /// Does what `plan` says with what `corpus` gives, into the run directory `run`.
@@ -167,7 +174,8 @@ pub(super) fn run_plan(
     let work = async {
         let waits = |who: &str| context.observer.waits(who);
         let (sink, commits) = RunWriter::open(run.clone(), plan, call.shard, &waits).await?;
-        let context = Context { model: oracle.open(settings, Some(run))?, ..context };
+        let verdicts = verdicts_of(plan, run).await?;
+        let context = Context { model: oracle.open(settings, Some(run))?, verdicts, ..context };
         crate::pipeline::compress(&context, plan, commits, corpus, &sink).await
     };
     let outcome = app.wait(work);
@@ -218,6 +226,7 @@ pub(super) fn context(
         max_rejects: settings.max_rejects,
         shard: None,
         observer,
+        verdicts: None,
         timer: settings.timings.then(Timer::begin),
     })
 }

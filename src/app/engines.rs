@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::model::{EngineOptions, LookAhead};
-use crate::pipeline::{BestAboveFloor, ByAge, ChatGuard, Condense, JobSettings, Side, Trainer};
+use crate::pipeline::split::Side;
+use crate::pipeline::{BestAboveFloor, ByAge, ChatGuard, Condense, JobSettings, Trainer};
 
 /// The engine that `settings` ask for; where conversations may go on, one that treats them by their age.
 pub fn engine_of(settings: &JobSettings) -> Result<Arc<dyn Condense>> {

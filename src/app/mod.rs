@@ -30,6 +30,7 @@ mod reading;
 mod report;
 mod restore;
 mod settle;
+mod split;
 mod stop;
 mod sweep;
 mod verify;

@@ -129,6 +129,9 @@ pub(crate) struct RunArgs {
     /// With `kind = "report"`: print the figures as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// With `kind = "dataset"`: keep the sides of the conversations of an earlier run.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) split_from: Option<String>,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 }

@@ -22,6 +22,8 @@ pub(crate) fn run(app: &App, args: &RunArgs) -> Result<Ending> {
     }
     // As TOML, so that a name like `true` stays one.
     sets.extend(args.output.as_ref().map(|output| format!("output={}", toml::Value::from(output.as_str()))));
+    let split_from = args.split_from.as_deref().map(toml::Value::from);
+    sets.extend(split_from.map(|run| format!("dataset.split_from={run}")));
     sets.extend(args.threads.map(|threads| format!("threads={threads}")));
     sets.extend(args.quiet.then(|| "quiet=true".to_owned()));
     let mut settings = read(&args.job, &sets)?;

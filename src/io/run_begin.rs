@@ -115,7 +115,11 @@ fn taken(root: &Place, message: &str) -> Error {
     )
 }
 
-fn check_writable(root: &Place) -> Result<()> {
+/// Refuses a place where no run can be, and makes its folder.
+///
+/// # Errors
+/// `Usage` for a file, a store of nights and a web server.
+pub fn check_writable(root: &Place) -> Result<()> {
     if root.as_local().is_some_and(std::path::Path::is_file) {
         return Err(usage(root, "the output is a file, but a run is a directory"));
     }

@@ -12,15 +12,17 @@ use super::json_rows::write_json;
 use super::run_begin::{begin, reopen};
 use super::run_documents::{COMMITS, MANIFEST, TIMINGS, check_still, each_commit, read};
 use super::run_lock::{RunLock, Waits};
+use super::split::{SPLIT, split_files};
 use super::store::{BlobWriter, Place};
 use crate::durable::sweep_unfinished;
 use crate::error::{Error, Result};
 use crate::model::LookAhead;
 use crate::pipeline::bridge::Bridge;
+use crate::pipeline::split::Side;
 use crate::pipeline::tables::asked_metrics;
 use crate::pipeline::{
     Commit, Compression, Container, ConversationFormat, DatasetOptions, EncodedBatch, Manifest, Merge, PartSink,
-    RunPlan, Shard, Side, Sink, TableFile, TableName, TargetName, Timings, TrainingRows, TrainingTally, commit_path,
+    RunPlan, Shard, Sink, TableFile, TableName, TargetName, Timings, TrainingRows, TrainingTally, commit_path,
     conversations_schema, data_card, dataset_info, decisions_schema, metrics_schema, records_schema, seal, seal_packed,
     training_schema, verbatim_schema,
 };
@@ -131,7 +133,7 @@ impl RunWriter {
         // In a store nothing unfinished has a name.
         let Some(root) = self.root.as_local() else { return };
         let folders = TableName::ALL.map(TableName::as_str).into_iter();
-        let folders = folders.chain([REJECTS, MAP, COMMITS, TIMINGS, ".", DROPPED]).chain(TRAINING);
+        let folders = folders.chain([REJECTS, MAP, COMMITS, TIMINGS, ".", DROPPED]).chain(TRAINING).chain([SPLIT]);
         folders.for_each(|folder| sweep_unfinished(&root.join(folder)));
     }
 }
@@ -289,8 +291,11 @@ impl Sink for RunWriter {
             self.write_cards(dataset, &mut manifest).await?;
         }
         self.lock.check()?;
-        let (root, plan, manifest) = (self.root.clone(), self.plan.clone(), manifest);
+        let (root, plan, mut manifest) = (self.root.clone(), self.plan.clone(), manifest);
         let check = move || {
+            if let Some(split) = &plan.split {
+                manifest.files.extend(split_files(&root, split)?);
+            }
             let plan_blake3 = Some(check_still(&root, &plan, &manifest)?);
             Ok(Manifest { plan_blake3, ..manifest })
         };

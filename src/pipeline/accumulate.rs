@@ -33,7 +33,7 @@ impl<'t> Accumulator<'t> {
             verbatim: VerbatimBuilder::default(),
             metrics: MetricsBuilder::default(),
             decisions: DecisionsBuilder::default(),
-            training: task.trainer.map(TrainingBuilder::new),
+            training: task.trainer.map(|trainer| TrainingBuilder::new(trainer, task.verdicts)),
             contents: Contents::default(),
             out: EncodedBatch::default(),
         }
@@ -54,9 +54,14 @@ impl<'t> Accumulator<'t> {
     ) {
         let Product { decoded, condensed } = product;
         let conversation = &decoded.conversation;
+        if let Some(surveyor) = self.task.surveyor {
+            self.out.notes.extend(surveyor.notes((self.task.input, place.row), decoded));
+            self.out.totals.conversations += 1;
+            return;
+        }
         self.metrics.push(place, &MakeUp::of(conversation), &condensed.metrics, &Checksum(hash).to_string());
         if let Some(training) = &mut self.training {
-            training.push(place, decoded, scratch);
+            training.push((self.task.input, place), decoded, scratch);
         }
         if self.task.trace {
             for decision in &condensed.decisions {

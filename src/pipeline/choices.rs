@@ -190,6 +190,31 @@ dataset_choices! {
         /// They are left out, and listed.
         LeaveOut,
     }
+    /// What conversations of a data set have in common that go to one side. First prompts that are nearly the same always count, but with
+    /// `id`.
+    GroupBy {
+        /// The repository and the task, unless one of them holds more than a tenth of all conversations; and the first prompt.
+        #[default]
+        Auto,
+        /// The repository, and the first prompt.
+        Repository,
+        /// The task, and the first prompt.
+        Task,
+        /// The first prompt.
+        Prompt,
+        /// Nothing but the id.
+        Id,
+    }
+    /// Which conversations of a data set are left out since another one is like them.
+    Twins {
+        /// Those that say nearly the same, or end where another goes on.
+        #[default]
+        Near,
+        /// Those that say the same, case, spacing and punctuation aside.
+        Exact,
+        /// None.
+        None,
+    }
     /// What of a conversation may decide about what is hidden in rows for evaluation.
     EvalLookAhead {
         /// What comes before, and the last messages.
@@ -230,15 +255,6 @@ impl TargetName {
             Self::Unsloth => "unsloth",
         }
     }
-}
-
-/// On which side a chat is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// For training.
-    Train,
-    /// For evaluation.
-    Eval,
 }
 
 /// How many rejects are too many.

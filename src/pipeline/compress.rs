@@ -13,11 +13,10 @@ use super::admission::Admission;
 use super::bridge::Bridge;
 use super::commit::sources_of;
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
-use super::reading::{Named, Reading, Sources};
+use super::reading::{Reading, named, sources_of_part};
 use super::{
     Commit, Context, Corpus, FORMAT_VERSION, FailedInput, InputEntry, KeptLog, Manifest, MaxRejects, Merge,
-    PackedInput, PartSink, PlannedInput, PlannedPart, Progress, RunPlan, Sink, Slice, SourceDigest, TableName, Tally,
-    Timer,
+    PackedInput, PartSink, PlannedPart, Progress, RunPlan, Sink, Slice, SourceDigest, TableName, Tally, Timer,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -209,7 +208,7 @@ async fn one_part<S: Sink>(
     let told = sources_of(&name, inputs.len());
     context.observer.source(part, &told);
     tracing::debug!(part, source = told, slice = %planned.slice, "begins");
-    let mut sources = sources(planned, inputs, &corpus);
+    let mut sources = sources_of_part(planned, inputs, &corpus);
     let (mut table, mut schema) = (None, None);
     if planned.n_inputs == 1 {
         let opening = move || sources.next().unwrap_or_else(|| Err(Error::internal("", "a part has no input")));
@@ -220,21 +219,11 @@ async fn one_part<S: Sink>(
     if table.is_some() {
         context.options.format.check_table(&name).map_err(Failure::Source)?;
     }
-    let most = |input: &PlannedInput| match planned.slice {
-        Slice::Whole => input.bytes_to_read(),
-        Slice::Bytes { start, end } => Some(end - start),
-        Slice::RowGroups { .. } => None,
-    };
-    let named = |input: &PlannedInput| Named {
-        name: input.source.as_str().into(),
-        most: most(input),
-        written_at: input.written_at,
-    };
-    let named = inputs.iter().map(named).collect();
+    let named = inputs.iter().zip(planned.inputs()).map(|(input, index)| named(input, index, planned.slice)).collect();
     let asked = corpus.clone();
     let earlier = Bridge::run_blocking("store", move || asked.earlier(planned.inputs())).await;
     let earlier = earlier.map_err(failure_of_source)?;
-    let reading = Reading { inputs: named, sources, earlier };
+    let reading = Reading { inputs: named, sources, earlier, surveyor: None };
     let mut open = sink.begin(part, &name, schema).await?;
     let done = run_part(context, shared, reading, &mut open).await?;
     check_share(context.max_rejects, &done, &told)?;
@@ -286,20 +275,6 @@ async fn one_part<S: Sink>(
     tracing::info!(part, source = told, records = commit.records, rejects = commit.totals.rejects, "committed");
     context.observer.committed(&commit);
     Ok(Some(commit))
-}
-
-/// The inputs of a part, opened as they come.
-fn sources(planned: PlannedPart, inputs: &[PlannedInput], corpus: &Arc<dyn Corpus>) -> Sources {
-    let (inputs, corpus) = (inputs.to_vec(), corpus.clone());
-    let open = move |(index, input): (usize, PlannedInput)| {
-        let source = corpus.open(index, &input, &planned.slice)?;
-        if planned.n_inputs > 1 && source.table().is_some() {
-            let message = "the file is a table and is not named like one; name it .parquet or .arrow, or read it alone";
-            return Err(Error::input(input.source, message));
-        }
-        Ok(source)
-    };
-    Box::new(planned.inputs().zip(inputs).map(open))
 }
 
 fn check_share(max_rejects: Option<MaxRejects>, done: &Done, name: &str) -> Result<()> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::bridge::Bridge;
+use super::split::Verdicts;
 use super::{Condense, JobOptions, MaxRejects, Model, Observer, Shard, Timer, Trainer};
 
 /// What may be used while working; none of it changes a byte of the output.
@@ -52,6 +53,8 @@ pub struct Context {
     pub shard: Option<Shard>,
     /// Who watches.
     pub observer: Arc<dyn Observer>,
+    /// What was decided about the conversations of a data set; nothing where their ids decide.
+    pub verdicts: Option<Arc<dyn Verdicts>>,
     /// Who takes the time; nobody unless asked.
     pub timer: Option<Arc<Timer>>,
 }

@@ -51,6 +51,7 @@ mod sealed;
 mod settle;
 pub mod sketch;
 mod slice;
+pub mod split;
 mod stored;
 pub mod sweep;
 pub(crate) mod tables;
@@ -68,8 +69,8 @@ pub use batch::{
 };
 pub use blobs::{RepeatedTexts, TextCounts, TextPlaces};
 pub use choices::{
-    Arguments, CallOrder, Compression, ConversationFormat, Empty, EvalLookAhead, JobKind, MaxRejects, Originals,
-    RowForm, Side, TargetName, Thinking, Unfit,
+    Arguments, CallOrder, Compression, ConversationFormat, Empty, EvalLookAhead, GroupBy, JobKind, MaxRejects,
+    Originals, RowForm, TargetName, Thinking, Twins, Unfit,
 };
 pub use commit::{
     Commit, FailedInput, InputEntry, Manifest, PackedInput, Piece, Proof, ReadInput, SourceDigest, TableFile, Totals,
@@ -81,8 +82,8 @@ pub use job::{
     AgeRules, CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY,
     DEFAULT_SPLIT_BYTES, DatasetArgs, DatasetOptions, EngineFiles, FORMAT_VERSION, FileKind, HOW_TO_LEARN, JobArgs,
     JobOptions, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, MERGED,
-    Parameters, ProgressMode, ReportArgs, Seconds, Secret, Settled, Size, StoreArgs, Target, Temperature, TimeSpan,
-    parse_size, read_job,
+    Parameters, ProgressMode, ReportArgs, Seconds, Secret, Settled, Size, SplitOptions, StoreArgs, Target, Temperature,
+    TimeSpan, parse_size, read_job,
 };
 pub use map::MapLine;
 pub use merge::Merge;

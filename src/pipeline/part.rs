@@ -20,6 +20,7 @@ use super::look::Look;
 use super::reading::{Admitted, Fed, Load, Named, Reading, detect, name_of, read_all};
 use super::record::Recipe;
 use super::sketch::Sketch;
+use super::split::Surveyor;
 use super::task::{Task, watched};
 use super::timings::Timer;
 use super::work::{Counted, encode_batch, encode_batches};
@@ -93,7 +94,8 @@ pub(super) async fn run_part<P: PartSink>(
     reading: Reading,
     sink: &mut P,
 ) -> std::result::Result<Done, Failure> {
-    let (inputs, nights) = (reading.inputs.clone(), reading.earlier.clone());
+    let beside = Beside { nights: reading.earlier.clone(), surveyor: reading.surveyor.clone() };
+    let inputs = reading.inputs.clone();
     let (read, batches) = channel(1);
     let (worked, results) = channel(2);
     let (admission, handle) = (shared.admission.clone(), Handle::current());
@@ -103,7 +105,7 @@ pub(super) async fn run_part<P: PartSink>(
         let _turn = shared.turns.acquire().await.map_err(|_| Failure::Job(stopped()))?;
         Bridge::run_blocking("reader", reading).await.map_err(failure_of_source)
     };
-    let working = async { work_all(context, (inputs.clone(), nights), batches, worked).await.map_err(Failure::Job) };
+    let working = async { work_all(context, (inputs.clone(), beside), batches, worked).await.map_err(Failure::Job) };
     let writing = async { write_all(context, shared, &inputs, results, sink).await.map_err(Failure::Job) };
     let (read, (), (mut done, told)) = try_join3(reading, working, writing).await?;
     done.sketch.trim();
@@ -127,7 +129,7 @@ pub(super) fn failure_of_source(error: Error) -> Failure {
 
 async fn work_all(
     context: &Context,
-    (inputs, nights): (Arc<[Named]>, Option<Arc<dyn EarlierNights>>),
+    (inputs, beside): (Arc<[Named]>, Beside),
     batches: Receiver<Admitted>,
     results: Sender<Worked>,
 ) -> Result<()> {
@@ -165,8 +167,8 @@ async fn work_all(
         if let Some(earlier) = &earlier {
             earlier.take(prompts);
         }
-        let (inputs, earlier, nights) = (inputs.clone(), earlier.clone(), nights.clone());
-        let work = Work { context, inputs, forced: forced.is_some() || is_mapped, earlier, nights };
+        let (inputs, earlier, beside) = (inputs.clone(), earlier.clone(), beside.clone());
+        let work = Work { context, inputs, forced: forced.is_some() || is_mapped, earlier, beside };
         async move {
             let bytes = load.iter().map(|fed| fed.batch.n_bytes() as u64).sum();
             let (encoded, counted) = work.load(load).await?;
@@ -184,7 +186,14 @@ struct Work<'c> {
     inputs: Arc<[Named]>,
     forced: bool,
     earlier: Option<Arc<Earlier>>,
+    beside: Beside,
+}
+
+/// Who is asked about conversations, or told of them.
+#[derive(Clone)]
+struct Beside {
     nights: Option<Arc<dyn EarlierNights>>,
+    surveyor: Option<Arc<Surveyor>>,
 }
 
 /// What batches become, and what was counted of the input of each.
@@ -237,7 +246,7 @@ impl Work<'_> {
         let whole = options.originals == Originals::Whole;
         let (trainer, forced, earlier) = (self.context.trainer.clone(), self.forced, self.earlier.clone());
         let map = options.map.clone();
-        let (nights, ages) = (self.nights.clone(), options.ages);
+        let (beside, verdicts, ages) = (self.beside.clone(), self.context.verdicts.clone(), options.ages);
         let place = load.first().map_or_else(String::new, |fed| {
             let source = name_of(&inputs, fed.input);
             match &fed.batch {
@@ -254,7 +263,7 @@ impl Work<'_> {
                 let is_dated = matches!(fed.batch, Batch::Lines(_));
                 let written_at = inputs.get(fed.input).and_then(|input| input.written_at);
                 let dated = ages.as_ref().filter(|_| is_dated).map(|ages| {
-                    let known = nights.as_deref().map(|nights| (nights, name_of(&inputs, fed.input)));
+                    let known = beside.nights.as_deref().map(|nights| (nights, name_of(&inputs, fed.input)));
                     Dated { ages, written_at, known }
                 });
                 let recipe = Recipe { engine: &consulted, form, read_as, forced, earlier, whole, dated };
@@ -264,7 +273,10 @@ impl Work<'_> {
                     trace,
                     verbatim_map,
                     trainer: trainer.as_deref(),
-                    nights: nights.as_deref(),
+                    input: inputs.get(fed.input).map_or(0, |input| input.index),
+                    verdicts: verdicts.as_deref(),
+                    surveyor: beside.surveyor.as_deref(),
+                    nights: beside.nights.as_deref(),
                 }
             };
             let tasks: Vec<_> = load.iter().map(|fed| (task(fed), &fed.batch)).collect();

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::slice::Slice;
+use super::split::PlannedSplit;
 use super::stored::{AgedRow, KeptLog};
 use super::{FORMAT_VERSION, JobOptions};
 use crate::error::{Error, Result};
@@ -150,6 +151,9 @@ pub struct RunPlan {
     pub inputs: Vec<PlannedInput>,
     /// The parts in order.
     pub parts: Vec<PlannedPart>,
+    /// Of a data set: what was decided about its conversations before the first part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<PlannedSplit>,
 }
 
 impl RunPlan {
@@ -170,6 +174,7 @@ impl RunPlan {
             options,
             inputs: planned,
             parts,
+            split: None,
         })
     }
 
@@ -202,11 +207,11 @@ impl RunPlan {
         self
     }
 
-    /// The same plan with the parts with which the job `began`, where it is the same: what nobody may read for a while has a
+    /// The same plan with the parts and the split with which the job `began`, where it is the same: what nobody may read for a while has a
     /// part of its own, then and later.
     pub fn as_begun(self, began: Option<Self>) -> Self {
         match began.filter(|began| began.inputs == self.inputs && began.config_blake3 == self.config_blake3) {
-            Some(began) => Self { parts: began.parts, ..self },
+            Some(began) => Self { parts: began.parts, split: began.split, ..self },
             None => self,
         }
     }

@@ -13,6 +13,7 @@ use arrow::record_batch::RecordBatch;
 
 use super::bridge::Bridge;
 use super::sketch::Sketch;
+use super::split::ChatNote;
 use super::{
     Batch, Commit, EarlierNights, Manifest, PlannedInput, Proof, RejectRow, RunPlan, Slice, SourceDigest, TableInput,
     TableName, Timings, Totals, TrainingRows,
@@ -78,6 +79,8 @@ pub struct EncodedBatch {
     pub verbatim_map: Vec<String>,
     /// Training-ready rows for train and eval, when asked for.
     pub training: Option<[TrainingRows; 2]>,
+    /// What was noted of conversations, where nothing else is done with them.
+    pub notes: Vec<ChatNote>,
     /// Lines about conversations that are not among them.
     pub dropped: Vec<String>,
     /// The runs of the store that hold the rest of conversations that come again.

@@ -9,9 +9,10 @@ use tokio::sync::mpsc::Sender;
 
 use super::admission::{Admission, stopped};
 use super::bridge::guard;
+use super::split::Surveyor;
 use super::timings::Timer;
-use super::{Batch, EarlierNights, Source, SourceDigest};
-use crate::error::Result;
+use super::{Batch, Corpus, EarlierNights, PlannedInput, PlannedPart, Slice, Source, SourceDigest};
+use crate::error::{Error, Result};
 use crate::model::ShapeName;
 use crate::shape;
 
@@ -25,11 +26,15 @@ pub(super) struct Reading {
     pub(super) sources: Sources,
     /// What earlier nights of a store hold of their conversations.
     pub(super) earlier: Option<Arc<dyn EarlierNights>>,
+    /// Who takes notes of the conversations, where nothing else is done with them.
+    pub(super) surveyor: Option<Arc<Surveyor>>,
 }
 
 /// An input of a part.
 pub(super) struct Named {
     pub(super) name: Arc<str>,
+    /// Its place in the plan.
+    pub(super) index: usize,
     /// The bytes that it has as stored; readers read ahead.
     pub(super) most: Option<u64>,
     /// When it was last written to, in milliseconds since 1970, where that counts.
@@ -51,6 +56,30 @@ pub(super) struct Admitted {
     pub(super) load: Load,
     pub(super) stored_bytes: u64,
     pub(super) permit: OwnedSemaphorePermit,
+}
+
+/// The input at this place of the plan, of which `slice` is read.
+pub(super) fn named(input: &PlannedInput, index: usize, slice: Slice) -> Named {
+    let most = match slice {
+        Slice::Whole => input.bytes_to_read(),
+        Slice::Bytes { start, end } => Some(end - start),
+        Slice::RowGroups { .. } => None,
+    };
+    Named { name: input.source.as_str().into(), index, most, written_at: input.written_at }
+}
+
+/// The inputs of a part, opened as they come.
+pub(super) fn sources_of_part(planned: PlannedPart, inputs: &[PlannedInput], corpus: &Arc<dyn Corpus>) -> Sources {
+    let (inputs, corpus) = (inputs.to_vec(), corpus.clone());
+    let open = move |(index, input): (usize, PlannedInput)| {
+        let source = corpus.open(index, &input, &planned.slice)?;
+        if planned.n_inputs > 1 && source.table().is_some() {
+            let message = "the file is a table and is not named like one; name it .parquet or .arrow, or read it alone";
+            return Err(Error::input(input.source, message));
+        }
+        Ok(source)
+    };
+    Box::new(planned.inputs().zip(inputs).map(open))
 }
 
 /// The name of an input.

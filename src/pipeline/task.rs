@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use super::record::Recipe;
+use super::split::{Surveyor, Verdicts};
 use super::{EarlierNights, Trainer};
 use crate::engine::{Laps, Scratch};
 
@@ -19,6 +20,12 @@ pub(crate) struct Task<'a> {
     pub(crate) verbatim_map: bool,
     /// What makes training data of records; nothing where none is asked for.
     pub(crate) trainer: Option<&'a Trainer>,
+    /// The place of the input in the plan.
+    pub(crate) input: usize,
+    /// What was decided about the conversations of a data set.
+    pub(crate) verdicts: Option<&'a dyn Verdicts>,
+    /// Who takes notes of the conversations, where nothing else is done with them.
+    pub(crate) surveyor: Option<&'a Surveyor>,
     /// What earlier nights of a store hold of the conversations.
     pub(crate) nights: Option<&'a dyn EarlierNights>,
 }

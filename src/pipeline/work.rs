@@ -225,6 +225,11 @@ impl Lines<'_> {
             write!(fallback, "{}#{row}", task.source).expect("writing to a string cannot fail");
         }
         let product = process(&recipe, record, &fallback, scratch, |_| {})?;
+        if task.surveyor.is_some() {
+            let place = RowPlace { id: &product.decoded.conversation.id, source: task.source, row };
+            self.sum.conversation(place, &product, blake3::Hash::from_bytes([0; 32]), scratch);
+            return Ok(());
+        }
         let encoded = product.encode(&task.recipe, scratch)?;
         let id = label(&product.decoded.conversation.id);
         let place = RowPlace { id: &id, source: task.source, row };

@@ -113,6 +113,7 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
         split_bytes: 1 << 30,
         measure_only: false,
         dataset: None,
+        split: None,
         ages: None,
     };
     Context {
@@ -125,6 +126,7 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
         max_rejects: None,
         shard: None,
         observer: Arc::new(Silent),
+        verdicts: None,
         timer: None,
     }
 }

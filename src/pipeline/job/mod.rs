@@ -18,13 +18,13 @@ mod values;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Arguments, CallOrder, Compression, ConversationFormat, Empty, EvalLookAhead, JobKind, MaxRejects, Originals,
-    Policy, RowForm, TargetName, Thinking, Unfit,
+    Arguments, CallOrder, Compression, ConversationFormat, Empty, EvalLookAhead, GroupBy, JobKind, MaxRejects,
+    Originals, Policy, RowForm, TargetName, Thinking, Twins, Unfit,
 };
 use crate::model::{EngineArgs, FieldMap, Floor, ShapeName, one_or_many_floors};
 
 pub use compaction::{AgeRules, CompactionArgs, MERGED};
-pub use dataset::DatasetOptions;
+pub use dataset::{DatasetOptions, SplitOptions};
 pub use files::{EngineFiles, FileKind, HOW_TO_LEARN};
 pub(crate) use llm::asks_a_model;
 pub use llm::{
@@ -176,8 +176,20 @@ pub struct DatasetArgs {
     pub thinking: Option<Thinking>,
     /// How calls that are made at once are written [default: together].
     pub calls: Option<CallOrder>,
-    /// Share of the conversations that go to `eval`, 0 to 1, chosen by the hash of their id [default: 0.05].
+    /// Share of the conversations that go to `eval`, 0 to 1 [default: 0.05].
     pub eval_share: Option<f64>,
+    /// What conversations have in common that go to one side: all that is known, or one kind of it [default: auto].
+    pub group_by: Option<GroupBy>,
+    /// Which conversations are left out since another one is like them [default: near].
+    pub dedup: Option<Twins>,
+    /// Evaluation files: conversations that hold a text of theirs are left out.
+    pub decontaminate: Vec<String>,
+    /// Another seed, another split [default: 0].
+    pub seed: Option<u64>,
+    /// See that each class has its share of conversations to evaluate on [default: true].
+    pub stratify: Option<bool>,
+    /// An earlier run whose sides are kept.
+    pub split_from: Option<String>,
     /// What may decide about what is hidden in rows for evaluation [default: strict].
     pub eval_look_ahead: Option<EvalLookAhead>,
     /// Most tokens of a row, as the trainer counts them: with `tokenizer` of the engine and `chat_template`.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use super::compaction::AgeRules;
-use super::dataset::DatasetOptions;
+use super::dataset::{DatasetOptions, SplitOptions};
 use super::files::{EngineFiles, FileKind};
 use super::llm::asks_a_model;
 use super::policy;
@@ -93,6 +93,9 @@ pub struct JobOptions {
     /// Training-ready data beside the tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset: Option<DatasetOptions>,
+    /// How that is split.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<SplitOptions>,
     /// What is done with conversations that may go on; nothing where all are taken to be at rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ages: Option<Ages>,
@@ -273,6 +276,7 @@ impl JobArgs {
             measure_only: kind == JobKind::Report,
             ages: None,
             dataset: (kind == JobKind::Dataset).then(|| self.dataset.settle()).transpose()?,
+            split: (kind == JobKind::Dataset).then(|| self.dataset.split()),
             engine,
         };
         let report = std::mem::take(&mut self.report).settle(kind)?;

@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::tally::{CONTEXTS, TrainingTally};
 use crate::model::{EngineOptions, LookAhead};
-use crate::pipeline::{DatasetOptions, EvalLookAhead, RowForm, Side, TargetName, Thinking, Unfit};
+use crate::pipeline::split::Side;
+use crate::pipeline::{DatasetOptions, EvalLookAhead, RowForm, TargetName, Thinking, Unfit};
 
 /// Sizes under which the hub files data sets.
 const SIZES: [(u64, &str); 5] =

@@ -18,8 +18,9 @@ use crate::engine::Scratch;
 use crate::error::{Error, Result};
 use crate::pipeline::bridge::guard;
 use crate::pipeline::make_up::MakeUp;
+use crate::pipeline::split::{ById, ChatPlace, Verdicts};
 use crate::pipeline::tables::RowPlace;
-use crate::pipeline::{DatasetOptions, RowForm, Side, TargetName};
+use crate::pipeline::{DatasetOptions, RowForm, TargetName};
 use crate::shape::Decoded;
 
 /// What readers of Arrow call a column of JSON.
@@ -106,6 +107,10 @@ pub enum TrainingRows {
 /// Builds the rows of a batch: those for training, those for evaluation, and lines about what was left out.
 pub(crate) struct TrainingBuilder<'t> {
     trainer: &'t Trainer,
+    /// Who knows on which side a conversation is; ids decide where nobody does.
+    verdicts: Option<&'t dyn Verdicts>,
+    /// Why a verdict could not be had.
+    failure: Option<Error>,
     rows: [Vec<Map<String, Value>>; 2],
     dropped: Vec<String>,
     tally: TrainingTally,
@@ -114,30 +119,50 @@ pub(crate) struct TrainingBuilder<'t> {
 shows!(TrainingBuilder<'_> { tally });
 
 impl<'t> TrainingBuilder<'t> {
-    pub(crate) fn new(trainer: &'t Trainer) -> Self {
-        Self { trainer, rows: Default::default(), dropped: Vec::new(), tally: TrainingTally::default() }
+    pub(crate) fn new(trainer: &'t Trainer, verdicts: Option<&'t dyn Verdicts>) -> Self {
+        Self {
+            trainer,
+            verdicts,
+            failure: None,
+            rows: Default::default(),
+            dropped: Vec::new(),
+            tally: TrainingTally::default(),
+        }
     }
 
     /// Adds the rows of a record. A failure of our own takes it out of the data and is listed.
-    pub(crate) fn push(&mut self, place: RowPlace<'_>, decoded: &Decoded<'_>, scratch: &mut Scratch) {
-        if let Err(why) = guard(|| self.chats(place, decoded, scratch)) {
+    pub(crate) fn push(&mut self, (input, place): (usize, RowPlace<'_>), decoded: &Decoded<'_>, scratch: &mut Scratch) {
+        if let Err(why) = guard(|| self.chats((input, place), decoded, scratch)) {
             scratch.forget();
             self.leave_out(place, &decoded.conversation.id, "internal", json!({ "detail": why }));
         }
     }
 
-    fn chats(&mut self, place: RowPlace<'_>, decoded: &Decoded<'_>, scratch: &mut Scratch) {
+    fn chats(&mut self, (input, place): (usize, RowPlace<'_>), decoded: &Decoded<'_>, scratch: &mut Scratch) {
         let chats = chats(decoded);
         if chats.iter().all(|chat| chat.conversation.messages.is_empty()) {
             self.tally.chats += 1;
             return self.leave_out(place, &decoded.conversation.id, "no_messages", json!({}));
         }
-        for mut chat in chats {
+        for (at, mut chat) in chats.into_iter().enumerate() {
             let is_preference = self.trainer.options.form == RowForm::Preference;
             let pair = if is_preference { preference::pair(decoded, &mut chat) } else { None };
             let id = chat.conversation.id.clone().into_owned();
-            let side = if is_eval(place.id, self.trainer.options.eval_share) { Side::Eval } else { Side::Train };
             self.tally.chat(&chat);
+            let by_id = ById { seed: 0, eval_share: self.trainer.options.eval_share };
+            let asked = ChatPlace { input, row: place.row, chat: at, id: place.id };
+            let verdict = match self.verdicts.unwrap_or(&by_id).of(asked) {
+                Ok(verdict) => verdict,
+                Err(error) => {
+                    self.failure.get_or_insert(error);
+                    return;
+                }
+            };
+            if let Some(excluded) = &verdict.excluded {
+                self.leave_out(place, &id, excluded.reason(), json!({ "of": excluded.of() }));
+                continue;
+            }
+            let side = verdict.side;
             if is_preference && pair.is_none() {
                 self.leave_out(place, &id, "no_preference", json!({}));
                 continue;
@@ -173,6 +198,9 @@ impl<'t> TrainingBuilder<'t> {
     }
 
     pub(crate) fn finish(self) -> Result<([TrainingRows; 2], Vec<String>, TrainingTally)> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
         let options = &self.trainer.options;
         let [train, eval] = self.rows.map(|rows| match options.target.is_lines() {
             true => Ok(TrainingRows::Lines(rows.into_iter().map(|row| Value::Object(row).to_string()).collect())),

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::trainer::Fitted;
 use super::turns::turns_of;
 use crate::chat::Chat;
-use crate::pipeline::Side;
 use crate::pipeline::make_up::MakeUp;
 use crate::pipeline::merge::merges;
+use crate::pipeline::split::Side;
 
 /// Contexts of models, in tokens.
 pub const CONTEXTS: [u64; 4] = [4 << 10, 8 << 10, 32 << 10, 128 << 10];

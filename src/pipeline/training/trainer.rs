@@ -13,7 +13,8 @@ use crate::chat::{self, Chat};
 use crate::engine::Scratch;
 use crate::error::Result;
 use crate::model::{Condensed, Role};
-use crate::pipeline::{Condense, DatasetOptions, Side, Unfit};
+use crate::pipeline::split::Side;
+use crate::pipeline::{Condense, DatasetOptions, Unfit};
 use crate::shape::Decoded;
 use crate::text::tokens::{Chars, TokenCounter};
 
