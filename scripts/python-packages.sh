@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 venv=target/python
 stamp="$venv/packages"
-packages="datasets==4.4.1 pandas==2.3.3 pyarrow==22.0.0"
+packages="datasets==5.2.0 pandas==2.3.3 pyarrow==22.0.0"
 if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$packages" ]; then
     exit 0
 fi

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray};
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{EngineOptions, Output, Reason, ShapeName};
 use condenser::pipeline::{ChatGuard, Condense, is_eval};
@@ -15,6 +14,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use crate::support::chats::{Blunt, jsonl};
 use crate::support::command::condenser;
 use crate::support::dir::{TestDir, files};
+use serde_json::{Value, json};
 
 const LONG: &str = "a text that is long enough for the blunt engine to replace it by something else";
 
@@ -30,7 +30,11 @@ fn dataset(text: &str, lines: &str) -> (TestDir, String) {
 }
 
 /// The rows of a file of the data set as JSON, without what is null.
-fn rows(path: &Path) -> Vec<serde_json::Value> {
+pub(crate) fn rows(path: &Path) -> Vec<Value> {
+    if path.extension().is_some_and(|ending| ending == "jsonl") {
+        let text = std::fs::read_to_string(path).expect("the file is there");
+        return text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    }
     let file = std::fs::File::open(path).expect("the file is there");
     let reader = ParquetRecordBatchReaderBuilder::try_new(file)
         .and_then(ParquetRecordBatchReaderBuilder::build)
@@ -42,41 +46,147 @@ fn rows(path: &Path) -> Vec<serde_json::Value> {
     }
     writer.finish().expect("it ends");
     let text = String::from_utf8(lines).expect("text");
-    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    let mut rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    // Columns of JSON hold texts.
+    for value in rows.iter_mut().flat_map(|row| row.as_object_mut().expect("a row").values_mut()) {
+        for item in value.as_array_mut().into_iter().flatten() {
+            *item = serde_json::from_str(item.as_str().expect("a text")).expect("JSON");
+        }
+    }
+    rows
+}
+
+/// The only row of a side, of it what stands under `keys`.
+fn only(dir: &TestDir, file: &str, keys: &[&str]) -> Value {
+    let rows = rows(&dir.path(&format!("run/dataset/{file}")));
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    keys.iter().map(|key| ((*key).to_owned(), rows[0][key].clone())).collect::<serde_json::Map<_, _>>().into()
+}
+
+/// A conversation with two calls at once and thoughts.
+fn with_calls() -> String {
+    let call = |id: u8| json!({"id": format!("c{id}"), "type": "function", "function": {"name": "look", "arguments": format!("{{\"at\":{id}}}")}});
+    json!({"id": "a", "extra": 1, "messages": [
+        {"role": "system", "content": "s"},
+        {"role": "user", "content": [{"type": "text", "text": "one"}, {"type": "image_url", "image_url": {}}, {"type": "text", "text": "two"}]},
+        {"role": "assistant", "content": null, "reasoning_content": "hm", "tool_calls": [call(1), call(2)]},
+        {"role": "tool", "tool_call_id": "c2", "content": "second"},
+        {"role": "tool", "tool_call_id": "c1", "content": "first"},
+        {"role": "assistant", "name": "bot", "content": "ok"},
+    ]})
+    .to_string()
 }
 
 #[test]
 fn messages_become_what_chat_templates_want() {
-    let call = r#"{"id":"c1","type":"function","function":{"name":"look","arguments":"{\"at\":1}"}}"#;
-    let text = [
-        r#"{"id":"a","extra":1,"messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"one"},{"type":"image_url","image_url":{}},{"type":"text","text":"two"}],"metadata":{"x":1}},"#,
-        &format!(r#"{{"role":"assistant","content":null,"tool_calls":[{call}]}},"#),
-        r#"{"role":"tool","tool_call_id":"c1","content":"done"},{"role":"assistant","name":"bot","content":"ok"}]}"#,
-    ]
-    .concat();
-    let (dir, told) = dataset(&text, "eval_share = 0.0\n");
-    assert!(told.contains("1 conversation in train, 0 in eval, 0 left out"), "{told}");
-    let expected = serde_json::json!({"id": "a", "messages": [
+    let (dir, told) = dataset(&with_calls(), "eval_share = 0.0\n");
+    assert!(told.contains("1 row in train, 0 in eval, 0 left out"), "{told}");
+    let call = |id: u8| json!({"id": format!("c{id}"), "type": "function", "function": {"name": "look", "arguments": {"at": id}}});
+    let expected = json!({"id": "a", "class": "tool-heavy", "window": 1, "n_windows": 1, "ratio": 1.0, "messages": [
         {"role": "system", "content": "s"},
-        {"role": "user", "content": "one\ntwo"},
-        {"role": "assistant", "tool_calls":
-            [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{\"at\":1}"}}]},
-        {"role": "tool", "content": "done", "tool_call_id": "c1"},
-        {"role": "assistant", "content": "ok", "name": "bot"},
+        {"role": "user", "content": "one\n[image]\ntwo"},
+        {"role": "assistant", "content": "", "reasoning_content": "hm", "tool_calls": [call(1), call(2)], "train": true},
+        {"role": "tool", "content": "first", "tool_call_id": "c1", "name": "look"},
+        {"role": "tool", "content": "second", "tool_call_id": "c2", "name": "look"},
+        {"role": "assistant", "content": "ok", "train": true},
     ]});
-    assert_eq!(rows(&dir.path("run/dataset/train/part-00000.parquet")), [expected]);
+    let keys = ["id", "class", "window", "n_windows", "ratio", "messages"];
+    assert_eq!(only(&dir, "train/part-00000.parquet", &keys), expected);
     assert!(rows(&dir.path("run/dataset/eval/part-00000.parquet")).is_empty());
-    // The same in the other shape; the run beside it stays a run.
-    let (dir, _) = dataset(&text, "shape = \"sharegpt\"\neval_share = 1.0\n");
-    let expected = serde_json::json!({"id": "a", "conversations": [
-        {"from": "system", "value": "s"},
-        {"from": "human", "value": "one\ntwo"},
-        {"from": "function_call", "value": "{\"name\":\"look\",\"arguments\":{\"at\":1}}"},
-        {"from": "observation", "value": "done"},
-        {"from": "gpt", "value": "ok"},
-    ]});
-    assert_eq!(rows(&dir.path("run/dataset/eval/part-00000.parquet")), [expected]);
+    let tools = json!([{"type": "function", "function": {"name": "look", "description": "",
+        "parameters": {"type": "object", "properties": {"at": {"type": "integer"}}, "required": ["at"]}}}]);
+    assert_eq!(only(&dir, "train/part-00000.parquet", &["tools"])["tools"], tools);
+    // The run beside it stays a run.
     condenser(dir.root(), &["verify", "run", "--against", "in.jsonl"]).ok();
+    let card = String::from_utf8(dir.read("run/dataset/README.md")).expect("text");
+    assert!(
+        card.starts_with("---\n") && card.contains("path: train/*.parquet") && !card.contains("split: eval"),
+        "{card}"
+    );
+}
+
+#[test]
+fn every_target_has_its_own_words() {
+    let check = |lines: &str, file: &str, expected: Value| {
+        let (dir, _) = dataset(&with_calls(), &format!("eval_share = 0.0\n{lines}"));
+        let row = rows(&dir.path(&format!("run/dataset/{file}"))).remove(0);
+        for (key, value) in expected.as_object().expect("an object") {
+            assert_eq!(row[key], *value, "{lines}: {key}: {row}");
+        }
+        row
+    };
+    let text = |id: u8| json!({"id": format!("c{id}"), "type": "function", "function": {"name": "look", "arguments": format!("{{\"at\":{id}}}")}});
+    let row = check(
+        "target = \"openai\"\n",
+        "train/part-00000.jsonl",
+        json!({"messages": [
+            {"role": "system", "content": "s"},
+            {"role": "user", "content": "one\n[image]\ntwo"},
+            {"role": "assistant", "content": null, "tool_calls": [text(1), text(2)]},
+            {"role": "tool", "content": "first", "tool_call_id": "c1"},
+            {"role": "tool", "content": "second", "tool_call_id": "c2"},
+            {"role": "assistant", "content": "ok"},
+        ]}),
+    );
+    assert_eq!(row.as_object().expect("a row").keys().collect::<Vec<_>>(), ["messages", "tools"]);
+    let said = |from: &str, value: &str| json!({"from": from, "value": value});
+    let call = |id: u8, text: &str| {
+        json!({"from": if text.is_empty() { "function_call" } else { "gpt" }, "train": true,
+        "value": format!("{text}{{\"name\":\"look\",\"arguments\":{{\"at\":{id}}}}}{}", if text.is_empty() { "" } else { "\n</tool_call>" })})
+    };
+    check(
+        "target = \"sharegpt\"\n",
+        "train/part-00000.jsonl",
+        json!({"conversations": [
+            said("system", "s"), said("human", "one\n[image]\ntwo"), call(1, "<think>\nhm\n</think>\n<tool_call>\n"), said("observation", "first"),
+            call(2, ""), said("observation", "second"), {"from": "gpt", "value": "ok", "train": true},
+        ]}),
+    );
+    check(
+        "target = \"llama-factory\"\nthinking = \"drop\"\n",
+        "train/part-00000.jsonl",
+        json!({"system": "s", "conversations": [
+            said("human", "one\n[image]\ntwo"), said("function_call", "{\"name\":\"look\",\"arguments\":{\"at\":1}}"), said("observation", "first"),
+            said("function_call", "{\"name\":\"look\",\"arguments\":{\"at\":2}}"), said("observation", "second"), said("gpt", "ok"),
+        ]}),
+    );
+    let one = |id: u8| json!([{"id": format!("c{id}"), "type": "function", "function": {"name": "look", "arguments": {"at": id}}}]);
+    let result =
+        |id: u8, text: &str| json!({"role": "tool", "content": text, "tool_call_id": format!("c{id}"), "name": "look"});
+    let apart = json!([
+        {"role": "system", "content": "s"}, {"role": "user", "content": "one\n[image]\ntwo"},
+        {"role": "assistant", "content": "", "reasoning_content": "hm", "tool_calls": one(1), "train": true}, result(1, "first"),
+        {"role": "assistant", "content": "", "tool_calls": one(2), "train": true}, result(2, "second"),
+        {"role": "assistant", "content": "ok", "train": true},
+    ]);
+    check("target = \"axolotl\"\ncalls = \"apart\"\n", "train/part-00000.jsonl", json!({"messages": apart}));
+    check("target = \"unsloth\"\ncalls = \"apart\"\n", "train/part-00000.parquet", json!({"conversations": apart}));
+    check(
+        "form = \"prompt-completion\"\n",
+        "train/part-00000.parquet",
+        json!({
+            "completion": [{"role": "assistant", "content": "ok", "train": true}],
+        }),
+    );
+    // Answers of several kinds of records; one that has no second is left out.
+    let user = json!({"role": "user", "content": "Name a fruit."});
+    let answer = |text: &str| json!({"role": "assistant", "content": text});
+    let records = [
+        json!({"id": "lists", "prompt": [user], "chosen": [answer("Apple.")], "rejected": [answer("Brick.")]}),
+        json!({"id": "whole", "chosen": [user, answer("Apple.")], "rejected": [user, answer("Brick.")]}),
+        json!({"id": "texts", "messages": [user], "chosen": "Apple.", "rejected": "Brick."}),
+        json!({"id": "one", "messages": [user, answer("Apple.")]}),
+    ];
+    let records: String = records.iter().map(|record| format!("{record}\n")).collect();
+    let (dir, told) = dataset(&records, "eval_share = 0.0\nform = \"preference\"\n");
+    assert!(told.contains("3 rows in train, 0 in eval, 1 left out (1 no_preference)"), "{told}");
+    for row in rows(&dir.path("run/dataset/train/part-00000.parquet")) {
+        let found = [&row["prompt"], &row["chosen"], &row["rejected"]];
+        assert_eq!(found, [&json!([user]), &json!([answer("Apple.")]), &json!([answer("Brick.")])], "{row}");
+    }
+    let (dir, _) = dataset(&with_calls(), "eval_share = 0.0\ntarget = \"llama-factory\"\n");
+    let info: Value = serde_json::from_slice(&dir.read("run/dataset/dataset_info.json")).expect("JSON");
+    assert_eq!(info["condenser_train_00000"]["file_name"], "train/part-00000.jsonl");
 }
 
 #[test]
@@ -85,7 +195,10 @@ fn the_split_is_by_id_and_stays_when_data_is_added() {
         let rows = rows(&dir.path(&format!("run/dataset/{split}/part-00000.parquet")));
         rows.iter().map(|row| row["id"].as_str().expect("an id").to_owned()).collect()
     };
-    let record = |id: usize| format!("{{\"id\":\"k{id}\",\"messages\":[{{\"role\":\"user\",\"content\":\"x\"}}]}}\n");
+    let record = |id: usize| {
+        let messages = json!([{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]);
+        format!("{}\n", json!({"id": format!("k{id}"), "messages": messages}))
+    };
     let few: String = (0..100).map(record).collect();
     let many: String = (0..300).rev().map(record).collect();
     let by_id = "eval_share = 0.2\ngroup_by = \"id\"\ndedup = \"none\"\n";
@@ -102,21 +215,81 @@ fn the_split_is_by_id_and_stays_when_data_is_added() {
 fn conversations_over_the_budget_are_left_out_of_the_data_only() {
     let long = "word ".repeat(100);
     let text = format!(
-        "{{\"id\":\"long\",\"messages\":[{{\"role\":\"system\",\"content\":\"{long}\"}}]}}\n{}",
-        "{\"id\":\"short\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}\n{\"id\":\"none\",\"messages\":[]}\n"
+        "{{\"id\":\"long\",\"messages\":[{{\"role\":\"user\",\"content\":\"x\"}},{{\"role\":\"assistant\",\"content\":\"{long}\"}}]}}\n{}",
+        "{\"id\":\"short\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"},{\"role\":\"assistant\",\"content\":\"y\"}]}\n{\"id\":\"none\",\"messages\":[]}\n\
+         {\"id\":\"alone\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}\n"
     );
-    let (dir, told) = dataset(&text, "max_tokens = 50\ndrop_unfit = true\neval_share = 0.0\n");
-    assert!(told.contains("1 conversation in train, 0 in eval, 2 left out"), "{told}");
+    let (dir, told) = dataset(&text, "max_tokens = 50\nunfit = \"leave-out\"\neval_share = 0.0\n");
+    assert!(
+        told.contains("1 row in train, 0 in eval, 3 left out (1 no_assistant, 1 no_messages, 1 over_max_tokens)"),
+        "{told}"
+    );
     let rows = rows(&dir.path("run/dataset/train/part-00000.parquet"));
     assert_eq!(rows.iter().map(|row| row["id"].clone()).collect::<Vec<_>>(), ["short"]);
     let dropped = String::from_utf8(dir.read("run/dataset/dropped/part-00000.jsonl")).expect("text");
-    assert_eq!(
-        dropped,
-        "{\"id\":\"long\",\"source\":\"in.jsonl\",\"source_row\":0,\"tokens\":143,\"reason\":\"over_max_tokens\"}\n\
-         {\"id\":\"none\",\"source\":\"in.jsonl\",\"source_row\":2,\"tokens\":0,\"reason\":\"no_messages\"}\n"
-    );
+    let lines: Vec<Value> = dropped.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let reasons: Vec<_> = lines.iter().map(|line| (line["id"].as_str(), line["reason"].as_str())).collect();
+    let expected = [("long", "over_max_tokens"), ("none", "no_messages"), ("alone", "no_assistant")];
+    assert_eq!(reasons, expected.map(|(id, reason)| (Some(id), Some(reason))));
+    assert!(lines[0]["tokens"].as_u64().is_some_and(|tokens| tokens > 50), "{dropped}");
     condenser(dir.root(), &["verify", "run", "--against", "in.jsonl"]).ok();
     assert_eq!(condenser(dir.root(), &["restore", "run"]).ok().stdout, text.as_bytes());
+}
+
+#[test]
+fn what_does_not_fit_is_cut_where_turns_end_and_every_answer_is_in_one_window() {
+    let mut messages = vec![
+        json!({"role": "system", "content": "Be brief."}),
+        json!({"role": "user", "content": "Find the fault in the pump."}),
+    ];
+    for n in 0..40 {
+        let call = json!([{"id": format!("c{n}"), "type": "function", "function": {"name": "read", "arguments": format!("{{\"page\": {n}}}")}}]);
+        messages.push(json!({"role": "assistant", "content": format!("Page {n} may tell, said the manual of pump {}.", n * 7919), "tool_calls": call}));
+        messages.push(json!({"role": "tool", "tool_call_id": format!("c{n}"), "content": format!("valve {n} closed at noon, gauge {}", n * 31)}));
+    }
+    messages.push(json!({"role": "user", "content": "And then?"}));
+    messages.push(json!({"role": "assistant", "content": "It is the valve."}));
+    let record = json!({"id": "pump", "messages": messages}).to_string();
+    let (dir, told) = dataset(&record, "max_tokens = 900\neval_share = 0.0\n");
+    assert!(told.contains("0 left out"), "{told}");
+    let rows = rows(&dir.path("run/dataset/train/part-00000.parquet"));
+    assert!(rows.len() > 2, "{}", rows.len());
+    let mut answers = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        assert!(row["n_tokens"].as_u64().is_some_and(|tokens| tokens <= 900), "{row}");
+        assert_eq!((row["window"].as_u64(), row["n_windows"].as_u64()), (Some(at as u64 + 1), Some(rows.len() as u64)));
+        let messages = row["messages"].as_array().expect("messages");
+        assert_eq!(messages[0]["content"], "Be brief.");
+        let task = messages[1]["content"].as_str().expect("a task");
+        assert!(task.starts_with("Find the fault in the pump."), "{task}");
+        assert_eq!(at > 0, task.contains("messages are left out here]"), "{task}");
+        assert_eq!(messages[2]["role"], "assistant");
+        answers.extend(
+            messages.iter().filter(|message| message["role"] == "assistant").map(|message| message["content"].clone()),
+        );
+    }
+    let expected: Vec<&Value> =
+        messages.iter().filter(|message| message["role"] == "assistant").map(|message| &message["content"]).collect();
+    assert_eq!(answers.iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_row_has_as_many_tokens_as_its_template_makes_of_it() {
+    let template = "{% for message in messages %}<|{{ message.role }}|>\n{{ message['content'] }}{% if message.tool_calls %}{{ message.tool_calls | tojson }}{% endif %}\
+        {%- generation -%}\n{%- endgeneration %}{% endfor %}{% if tools is not none %}{{ raise_exception('no tools here') }}{% endif %}";
+    let dir = TestDir::new();
+    dir.write("in.jsonl", "{\"id\":\"x\",\"messages\":[{\"role\":\"user\",\"content\":\"ab\"},{\"role\":\"assistant\",\"content\":\"cd\"}]}\n");
+    dir.write("tokenizer_config.json", json!({"bos_token": "<s>", "chat_template": template}).to_string());
+    dir.write("job.toml", "kind = \"dataset\"\ninputs = [\"in.jsonl\"]\noutput = \"run\"\n[dataset]\neval_share = 0.0\nchat_template = \"tokenizer_config.json\"\n");
+    condenser(dir.root(), &["run", "job.toml"]).ok();
+    // `<|user|>\nab<|assistant|>\ncd`: 26 characters.
+    assert_eq!(only(&dir, "train/part-00000.parquet", &["n_tokens"]), json!({"n_tokens": 8}));
+    // Another template is another job.
+    dir.write("tokenizer_config.json", json!({"chat_template": "{{ messages }}"}).to_string());
+    let told = condenser(dir.root(), &["run", "job.toml"]).exits(2);
+    assert!(told.stderr.contains("dataset.chat_template names has changed"), "{}", told.stderr);
+    dir.write("tokenizer_config.json", json!({"chat_template": "{% if %}"}).to_string());
+    assert!(condenser(dir.root(), &["run", "job.toml"]).exits(2).stderr.contains("chat template cannot be read"));
 }
 
 #[test]
@@ -173,7 +346,7 @@ fn conversations_that_would_become_invalid_are_kept_as_they_were() {
             condensed
         }
     }
-    let check = |messages: serde_json::Value, is_kept: bool| {
+    let check = |messages: Value, is_kept: bool| {
         let record = serde_json::json!({"id": "g", "messages": messages}).to_string();
         let decoded = shape::decode(&record, ShapeName::Openai, "").expect("a record");
         let engine = Skips(Engine::with_stages(EngineOptions::default(), Vec::new()));
@@ -220,7 +393,8 @@ print(json.dumps({
     "train": data["train"].num_rows, "eval": data["eval"].num_rows, "columns": data["train"].column_names,
     "frame": len(frame), "folder": sum(part.num_rows for part in folder.values()),
     "first": row["messages"][0]["content"], "roles": sorted({m["role"] for r in data["train"] for m in r["messages"]}),
-    "calls": sum(len(m["tool_calls"] or []) for r in data["train"] for m in r["messages"]),
+    "calls": sum(len(m.get("tool_calls", [])) for r in data["train"] for m in r["messages"]),
+    "none": sum(value is None for r in data["train"] for m in r["messages"] for value in m.values()),
     "ids": sorted(frame["id"])[:3],
 }))
 "#;
@@ -253,35 +427,14 @@ fn hugging_face_datasets_and_pandas_load_the_data() {
         .expect("Python starts");
     let (stdout, stderr) = (String::from_utf8_lossy(&loaded.stdout), String::from_utf8_lossy(&loaded.stderr));
     assert!(loaded.status.success(), "{stderr}");
-    let seen: serde_json::Value = serde_json::from_str(stdout.lines().last().unwrap_or_default()).expect(&stdout);
+    let seen: Value = serde_json::from_str(stdout.lines().last().unwrap_or_default()).expect(&stdout);
     let count = |name: &str| seen[name].as_u64().expect(name);
     assert_eq!(count("train") + count("eval"), 98, "{seen}");
     assert!(count("eval") > 0 && count("frame") == 98 && count("folder") == 98, "{seen}");
-    assert_eq!(seen["columns"], serde_json::json!(["id", "messages"]));
+    assert_eq!(
+        seen["columns"].as_array().map(|columns| columns[..3].to_vec()),
+        Some(vec![json!("id"), json!("messages"), json!("tools")])
+    );
+    assert_eq!(count("none"), 0, "{seen}");
     assert!(count("calls") > 20 && seen["roles"].as_array().is_some_and(|roles| roles.len() >= 4), "{seen}");
-}
-
-#[test]
-fn every_row_of_the_sample_corpus_has_a_text_in_every_turn_that_templates_read() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let dir = TestDir::new();
-    let set = format!("output={:?}", dir.path("run").to_str().expect("text"));
-    condenser(root, &["run", "jobs/finetune-dataset.toml", "--set", &set]).ok();
-    let mut n_rows = 0;
-    for name in files(&dir.path("run/dataset")).keys() {
-        let file = std::fs::File::open(dir.path(&format!("run/dataset/{name}"))).expect("it is there");
-        let reader = ParquetRecordBatchReaderBuilder::try_new(file).and_then(ParquetRecordBatchReaderBuilder::build);
-        for batch in reader.expect("Parquet") {
-            let batch = batch.expect("rows");
-            n_rows += batch.num_rows();
-            let messages = batch.column(1).as_list::<i32>().values().as_struct();
-            let (content, calls) = (messages.column(1), messages.column(3));
-            for at in 0..messages.len() {
-                assert!(content.is_valid(at) || calls.is_valid(at), "{name}");
-            }
-            let texts = content.as_string::<i32>();
-            assert!(!texts.iter().flatten().any(|text| text.contains("_cce_original")));
-        }
-    }
-    assert_eq!(n_rows, 98);
 }

@@ -154,11 +154,11 @@ fn a_data_set_without_rows_is_no_success() {
     let dir = with_one();
     dir.write(
         "job.toml",
-        "kind = \"dataset\"\ninputs = [\"one.jsonl\"]\noutput = \"set\"\n[dataset]\nmax_tokens = 1\ndrop_unfit = true\n",
+        "kind = \"dataset\"\ninputs = [\"one.jsonl\"]\noutput = \"set\"\n[dataset]\nmax_tokens = 1\nunfit = \"leave-out\"\n",
     );
     let told = condenser(dir.root(), &["run", "job.toml"]).exits(3).stderr;
-    assert!(told.contains("set/dataset: 0 conversations in train, 0 in eval, 1 left out\n"), "{told}");
-    let why = "the data set has no rows: the only conversation was left out; set/dataset/dropped says why\n";
+    assert!(told.contains("set/dataset: 0 rows in train, 0 in eval, 1 left out (1 over_max_tokens)\n"), "{told}");
+    let why = "the data set has no rows: the only conversation was left out (1 over_max_tokens); set/dataset/dropped says why\n";
     assert!(told.contains(why), "{told}");
 }
 

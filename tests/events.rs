@@ -19,7 +19,7 @@ use crate::support::talk::describe;
 use crate::support::{job, native};
 
 const FORMATS: [ConversationFormat; 2] = [ConversationFormat::Parquet, ConversationFormat::Jsonl];
-const KINDS: [ShapeName; 3] = [ShapeName::ClaudeCode, ShapeName::Codex, ShapeName::Pi];
+const KINDS: [ShapeName; 4] = [ShapeName::ClaudeCode, ShapeName::Codex, ShapeName::Pi, ShapeName::CopilotCli];
 
 fn limits(batch_bytes: usize) -> BatchOptions {
     BatchOptions { batch_bytes, max_record_bytes: 1 << 30 }
@@ -194,6 +194,38 @@ fn pi_sessions_are_read_also_with_two_events_on_a_line() {
     );
 }
 
+const COPILOT: &str = r#"
+    {"type":"session.start","data":{"sessionId":"g-1","version":1,"producer":"copilot-agent","context":{"cwd":"/src"}},"id":"e0","timestamp":"t0","parentId":null}
+    {"type":"session.model_change","data":{"newModel":"m"},"id":"e1","timestamp":"t1","parentId":"e0"}
+    {"type":"system.message","data":{"role":"system","content":"Be brief."},"id":"e2","timestamp":"t2","parentId":"e1"}
+    {"type":"user.message","data":{"content":"Why?","transformedContent":"<now>t3</now> Why?","attachments":[]},"id":"e3","timestamp":"t3","parentId":"e2"}
+    {"type":"assistant.turn_start","data":{"turnId":"0"},"id":"e4","timestamp":"t4","parentId":"e3"}
+    {"type":"assistant.message","data":{"messageId":"m1","content":"","toolRequests":[{"toolCallId":"c1","name":"view","arguments":{"path":"a.rs"},"type":"function"},{"toolCallId":"c2","name":"bash","arguments":"{\"command\":\"ls\"}"}],"reasoningText":"Hm.","reasoningOpaque":"x=="},"id":"e5","timestamp":"t5","parentId":"e4"}
+    {"type":"tool.execution_start","data":{"toolCallId":"c1","toolName":"view","arguments":{"path":"a.rs"}},"id":"e6","timestamp":"t6","parentId":"e5"}
+    {"type":"tool.execution_complete","data":{"toolCallId":"c1","success":true,"result":{"content":"fn main() {}","detailedContent":"1. fn main() {}"},"toolTelemetry":{}},"id":"e7","timestamp":"t7","parentId":"e6"}
+    {"type":"tool.execution_complete","data":{"toolCallId":"c2","success":false,"error":{"message":"no such file","code":"failure"}},"id":"e8","timestamp":"t8","parentId":"e7"}
+    {"type":"tool.execution_complete","data":{"toolCallId":"c3","success":true,"result":"a.rs"},"id":"e9","timestamp":"t9","parentId":"e8"}
+    {"type":"tool.execution_complete","data":{"toolCallId":"c4","success":true},"id":"f0","timestamp":"u0","parentId":"e9"}
+    {"type":"assistant.message","data":{"messageId":"m2","content":"Because.","toolRequests":[]},"id":"f1","timestamp":"u1","parentId":"f0"}
+    {"type":"assistant.turn_end","data":{"turnId":"0"},"id":"f2","timestamp":"u2","parentId":"f1"}"#;
+
+#[test]
+fn copilot_sessions_are_read() {
+    check_read(
+        ShapeName::CopilotCli,
+        COPILOT,
+        "g-1",
+        r#"system #e2 "Be brief."
+           user #e3 "Why?"
+           assistant #e5 "" c1:view({"path":"a.rs"}) c2:bash({"command":"ls"})
+           tool #e7 "fn main() {}" ->c1
+           tool #e8 "no such file" ->c2
+           tool #e9 "a.rs" ->c3
+           tool #f0 absent ->c4
+           assistant #f1 "Because.""#,
+    );
+}
+
 const CLAUDE: &str = r#"
     {"type":"summary","summary":"Fixing","leafUuid":"u9"}
     {"type":"file-history-snapshot","messageId":"u1","snapshot":{"trackedFileBackups":{}},"isSnapshotUpdate":false}
@@ -354,6 +386,16 @@ fn invented(kind: ShapeName, n: usize, seed: u64) -> Vec<u8> {
             (ShapeName::Codex, _) => format!(
                 r#"{{"type":"response_item","payload":{{"type":"message","role":"{role}","content":{content}}}}}"#
             ),
+            (ShapeName::CopilotCli, 1) => format!(r#"{{"type":"assistant.turn_end","data":{{"turnId":"{at}"}}}}"#),
+            (ShapeName::CopilotCli, 2 | 3) => format!(
+                r#"{{"type":"tool.execution_complete","data":{{"toolCallId":"{at}","result":{{"content":{content},{space}"detailedContent":"{words}"}}}}}}"#
+            ),
+            (ShapeName::CopilotCli, 4) => format!(
+                r#"{{"type":"assistant.message","data":{{"content":"","toolRequests":[{{"toolCallId":"{at}","name":"f","arguments":{content}}}]}}}}"#
+            ),
+            (ShapeName::CopilotCli, _) => {
+                format!(r#"{{"type":"{role}.message","data":{{"content":{content}{space}}},"id":"e{at}"}}"#)
+            }
             (_, 1) => format!(r#"{{"type":"model_change","n":{at}}}"#),
             _ => format!(r#"{{"type":"message","message":{{"role":"{role}","content":{content}{space}}}}}"#),
         };
@@ -371,7 +413,7 @@ proptest! {
 
     #[test]
     fn invented_logs_come_back_whatever_the_limits(
-        kind in 0..3_usize,
+        kind in 0..KINDS.len(),
         n in 0..40_usize,
         seed in any::<u64>(),
         batch_bytes in prop::sample::select(vec![1_usize, 60, 1000, 1 << 20]),
@@ -419,7 +461,7 @@ impl std::io::Read for Failing {
 
 #[test]
 fn a_stream_that_breaks_gives_its_whole_lines_and_one_reject() {
-    for (kind, log) in [(ShapeName::Codex, CODEX), (ShapeName::Pi, PI)] {
+    for (kind, log) in [(ShapeName::Codex, CODEX), (ShapeName::Pi, PI), (ShapeName::CopilotCli, COPILOT)] {
         for cut in [0, 5, 41] {
             let torn = log.as_bytes()[..log.len() - cut].to_vec();
             let stream = Box::new(Failing(Cursor::new(torn.clone())));
@@ -496,6 +538,9 @@ fn other_lines_are_no_event_logs() {
     check(r#"[{"timestamp":"t","type":"session_meta","payload":{}}]"#, None);
     check("a,b,c\n1,2,3\n", None);
     check(r#"{"type":"message","text":"a"}"#, None);
+    check(r#"{"type":"user.message","text":"a"}"#, None);
+    check(r#"{"type":"user.created","data":{"id":1},"id":"e"}"#, None);
+    check(r#"{"type":"session.start","data":{"sessionId":"a","cont"#, Some(ShapeName::CopilotCli));
     check("\u{feff}\n  {\"type\":\"session_meta\",\"payload\":{}}", Some(ShapeName::Codex));
     // Broken or unknown lines before the first that tells.
     check("junk\n{\"type\":\"zzz\"}\n{\"type\":\"session\",\"id\":\"a\",\"cwd\":\"/\"", Some(ShapeName::Pi));

@@ -62,8 +62,20 @@ fn what_does_not_go_together_is_refused() {
         (&format!("{GOOD}verbatim_map = true\n"), "--format jsonl"),
         (&format!("{GOOD}[dataset]\neval_share = 0.1\n"), "goes with kind = \"dataset\""),
         (&format!("kind = \"dataset\"\n{GOOD}[dataset]\neval_share = 2.0\n"), "dataset.eval_share: expected a share"),
-        (&format!("kind = \"dataset\"\n{GOOD}[dataset]\nmax_tokens = 9\n"), "nothing without drop_unfit"),
-        (&format!("kind = \"dataset\"\n{GOOD}[dataset]\ndrop_unfit = true\n"), "needs max_tokens"),
+        (&format!("kind = \"dataset\"\n{GOOD}[dataset]\nmax_tokens = 0\n"), "nothing fits into 0 tokens"),
+        (&format!("kind = \"dataset\"\n{GOOD}[dataset]\ntarget = \"openai\"\narguments = \"json\"\n"), "as text only"),
+        (
+            &format!("kind = \"dataset\"\n{GOOD}[dataset]\ntarget = \"sharegpt\"\nthinking = \"field\"\n"),
+            "no field for it",
+        ),
+        (
+            &format!("kind = \"dataset\"\n{GOOD}[dataset]\ntarget = \"openai\"\nform = \"prompt-completion\"\n"),
+            "a form of target",
+        ),
+        (
+            &format!("kind = \"dataset\"\n{GOOD}[dataset]\nchat_template = \"none.jinja\"\n"),
+            "there is no such chat template",
+        ),
         (&format!("kind = \"compaction\"\n{GOOD}[compaction]\nrun_name = \"a/b\"\n"), "compaction.run_name: expected"),
         (
             &format!("kind = \"compaction\"\n{GOOD}[compaction]\nrun_name = \"merged\"\n"),

@@ -142,21 +142,28 @@ fn what_next_turns_needed_is_what_a_reader_counts() {
 }
 
 #[test]
-fn who_evaluates_on_what_was_looked_ahead_for_is_warned() {
+fn rows_to_evaluate_on_do_not_show_what_their_answers_need() {
     let dir = TestDir::new();
     dir.write("logs.jsonl", sessions(1));
-    let job = "inputs = [\"logs.jsonl\"]\noutput = \"RUN\"\nkind = \"dataset\"\n[dataset]\neval_share = 1.0\n";
-    let told = |run: &str, engine: &str| {
-        dir.write("job.toml", format!("{}{engine}", job.replace("RUN", run)));
-        let told = condenser(dir.root(), &["run", "job.toml"]).ok().stderr;
-        let report = String::from_utf8(condenser(dir.root(), &["report", run]).ok().stdout).expect("text");
-        (told, report)
+    // What the row of a side shows, in the words of a target that has lines.
+    let row = |run: &str, share: &str, more: &str| {
+        let job = format!(
+            "inputs = [\"logs.jsonl\"]\noutput = \"{run}\"\nkind = \"dataset\"\n[engine]\nrecency_window = 0\ndistractors = 0.0\n{more}"
+        );
+        dir.write(
+            "job.toml",
+            job.replace("[dataset]", &format!("[dataset]\ntarget = \"openai\"\neval_share = {share}")),
+        );
+        condenser(dir.root(), &["run", "job.toml"]).ok();
+        let side = if share == "1.0" { "eval" } else { "train" };
+        String::from_utf8(dir.read(&format!("{run}/dataset/{side}/part-00000.jsonl"))).expect("text")
     };
-    let (ahead, report) = told("ahead", "");
-    assert_eq!(ahead.matches("take --look-ahead off for them").count(), 1, "{ahead}");
-    assert!(report.contains("1 row to evaluate on"), "{report}");
-    let (off, report) = told("off", "[engine]\nlook_ahead = \"off\"\n");
-    assert!(!off.contains("to evaluate on") && !report.contains("to evaluate on"), "{off}{report}");
+    let train = row("train", "0.0", "[dataset]\n");
+    let strict = row("strict", "1.0", "[dataset]\n");
+    let off = row("off", "1.0", "[dataset]\neval_look_ahead = \"off\"\n");
+    assert_eq!(strict, row("as-strict", "0.0", "look_ahead = \"strict\"\n[dataset]\n"));
+    assert_eq!(off, row("as-off", "0.0", "look_ahead = \"off\"\n[dataset]\n"));
+    assert!(train.contains('⋯') && train != strict && train != off);
 }
 
 #[test]

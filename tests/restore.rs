@@ -50,7 +50,7 @@ fn check(decoded: &Decoded<'_>, condensed: &Condensed) {
         assert_eq!(restored.as_deref(), Ok(decoded.record), "row: {row:?}\nlayout: {row_layout}");
 
         let record = decoded.condensed_record(condensed, place);
-        let again = decode(&record, decoded.shape, "fallback").expect("a condensed record is a record");
+        let again = decode(&record, decoded.read_as, "fallback").expect("a condensed record is a record");
         assert_eq!(again.conversation.messages.len(), condensed.messages.len());
         let restored = restore_record(&record, layout.as_deref(), &originals);
         assert_eq!(restored.as_deref(), Ok(decoded.record), "record: {record}\nlayout: {layout:?}");

@@ -229,7 +229,7 @@ fn a_run_whose_plan_is_bare_is_read_and_gone_on_with() {
 #[test]
 fn rejects_are_read_again_after_a_fix() {
     let dir = TestDir::new();
-    let hidden = r#"{"id":"x","chat":[{"role":"user","content":"Hello there."}]}"#;
+    let hidden = r#"{"id":"x","chat":[{"who":"user","says":"Hello there."}]}"#;
     dir.write("in.jsonl", format!("{}{hidden}\r\nbroken\n{}", jsonl(5, 44), jsonl(5, 45)));
     condenser(dir.root(), &["compress", "in.jsonl", "-o", "run", "--max-record-bytes", "300"]).exits(3);
     // A higher limit was the fix for some; the broken line stays what it is.

@@ -646,3 +646,42 @@ fn json_lines_go_to_arrow_and_back() {
     let told = condenser(folder.root(), &["restore", "run", "--conversation", "chat/17"]).ok();
     assert_eq!(told.stdout, format!("{}\n", text.lines().nth(17).unwrap()).as_bytes());
 }
+
+#[test]
+fn a_map_reads_columns_of_other_names() {
+    let dir = TestDir::new();
+    let table = chats(8);
+    let list = table.column(1).as_list::<i32>();
+    let fields = Fields::from(vec![field("who", DataType::Utf8), field("says", DataType::Utf8)]);
+    let structs = StructArray::new(fields.clone(), list.values().as_struct().columns().to_vec(), None);
+    let item = field("item", DataType::Struct(fields));
+    let list = ListArray::new(item, list.offsets().clone(), Arc::new(structs), None);
+    let text = |row: usize| json!({ "log": { "turns": [{ "who": "user", "says": format!("{row}: {}", "So it is. ".repeat(90)) }] } });
+    let texts: StringArray = (0..8).map(|row| Some(text(row).to_string())).collect();
+    let schema = Schema::new(vec![
+        Field::new("id", DataType::Utf8, true),
+        Field::new("talk", list.data_type().clone(), true),
+        Field::new("doc", DataType::Utf8, true),
+    ]);
+    let columns: Vec<ArrayRef> = vec![table.column(0).clone(), Arc::new(list), Arc::new(texts)];
+    let rows = RecordBatch::try_new(Arc::new(schema), columns).unwrap();
+    let path = dir.path("in.parquet");
+    write(&path, Container::Parquet, &rows, 5);
+    condenser(dir.root(), &["compress", "in.parquet", "-o", "none"]).exits(1);
+    for (run, flags) in [
+        ("structs", &["--map", "messages=talk,role=who,content=says"][..]),
+        ("texts", &["--map", "messages=log.turns,role=who,content=says", "--messages-column", "doc"]),
+    ] {
+        condenser(dir.root(), &[&["compress", "in.parquet", "-o", run], flags].concat()).ok();
+        condenser(dir.root(), &["verify", run]).ok();
+        let back = format!("{run}-back");
+        condenser(dir.root(), &["restore", run, "-o", &back]).ok();
+        assert_eq!(read(&dir.path(&format!("{back}/in.parquet"))), rows, "{run}");
+        let told = condenser(dir.root(), &["show", run, "c3"]).ok();
+        assert!(String::from_utf8_lossy(&told.stdout).contains("user"), "{run}");
+    }
+    let other =
+        ["compress", "in.parquet", "-o", "no", "--map", "messages=talk.turns,role=who", "--messages-column", "talk"];
+    let told = condenser(dir.root(), &other).exits(3);
+    assert!(told.stderr.contains("the record has the keys `messages`"), "{}", told.stderr);
+}

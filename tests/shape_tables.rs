@@ -29,18 +29,18 @@ fn check(shape: ShapeName, record: &str, expected: &str) {
         decoded.conversation.messages.iter().map(|message| describe(message).replace(&long(), "LONG")).collect();
     let expected: Vec<_> = expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     assert_eq!(lines, expected, "{record}");
-    comes_back(&decoded);
+    comes_back(&decoded, shape);
 }
 
 #[track_caller]
-fn comes_back(decoded: &Decoded<'_>) {
+fn comes_back(decoded: &Decoded<'_>, shape: ShapeName) {
     let engine = Engine::new(all()).expect("options");
     let condensed = engine.condense(&decoded.conversation, &mut Scratch::default());
     for place in [ProvenancePlace::Sidecar, ProvenancePlace::Metadata] {
         check_invariants(decoded, &condensed, place);
         let written = decoded.condensed_record(&condensed, place);
-        assert_eq!(masked(&written, decoded.shape), masked(decoded.record, decoded.shape), "only texts change");
-        let again = decode(&written, decoded.shape, "fallback").expect("a condensed record is a record");
+        assert_eq!(masked(&written, shape), masked(decoded.record, shape), "only texts change");
+        let again = decode(&written, decoded.read_as, "fallback").expect("a condensed record is a record");
         let twice = engine.condense(&again.conversation, &mut Scratch::default());
         check_invariants(&again, &twice, place);
     }
@@ -266,7 +266,7 @@ fn of_several_lists_the_best_one_counts() {
         let decoded = decode(record, ShapeName::Openai, "fallback").expect(record);
         let found: Vec<_> = decoded.conversation.messages.iter().flat_map(Message::texts).collect();
         assert_eq!(found, texts, "{record}");
-        comes_back(&decoded);
+        comes_back(&decoded, ShapeName::Openai);
     };
     let long = long();
     let (a, b) = (format!("a {long}"), format!("b {long}"));
@@ -299,6 +299,21 @@ fn events_of_openhands_are_read() {
            assistant #2 "Running" -:run({"command": "ls"})
            tool #3 "LONG" ->2
            user #4 null"#,
+    );
+}
+
+#[test]
+fn messages_of_langchain_are_read() {
+    check(
+        ShapeName::Langchain,
+        r#"{"messages": [{"content": "LONG", "additional_kwargs": {}, "response_metadata": {}, "type": "human", "name": null, "id": "m1", "example": false},
+            {"content": "", "additional_kwargs": {}, "response_metadata": {"model": "m"}, "type": "ai", "id": "m2", "tool_calls": [{"name": "ls", "args": {"p": 1}, "id": "c1", "type": "tool_call"}], "usage_metadata": null},
+            {"content": "LONG", "additional_kwargs": {}, "type": "tool", "name": "ls", "tool_call_id": "c1", "status": "success"},
+            {"content": "LONG", "response_metadata": {}, "type": "AIMessageChunk"}]}"#,
+        r#"user #m1 "LONG"
+           assistant #m2 "" c1:ls({"p": 1})
+           tool (ls) "LONG" ->c1
+           assistant "LONG""#,
     );
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::io::AsyncWrite;
 
-use super::engines::engine_of;
+use super::engines::{engine_of, trainer_of};
 use super::inputs::{batches_of, refuse_inside, tables_of};
 use super::oracle::LateOracle;
 use super::outcome::RunOutcome;
@@ -218,6 +218,7 @@ pub(super) fn context(
     let bridge = Bridge::new(settings.threads)?;
     Ok(Context {
         engine,
+        trainer: trainer_of(settings)?,
         model: None,
         options: settings.options.clone(),
         limits: ResourceLimits::new(settings.memory, bridge.threads()),

@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::io::store::Stores;
 use crate::io::{Input, Inputs, open_input};
-use crate::model::{EngineArgs, EngineOptions, Reject, RejectReason, ShapeName};
+use crate::model::{EngineArgs, EngineOptions, ReadAs, Reject, RejectReason};
 use crate::pipeline::{
     Batch, BatchOptions, EngineFiles, LineBatch, News, Observer, PlannedInput, PlannedPart, RowBatch, Slice,
     TableOptions, decode_record, invalid_utf8,
@@ -40,7 +40,7 @@ pub fn each_conversation(
     observer: &dyn Observer,
     each: &mut Each<'_>,
 ) -> Result<bool> {
-    let mut reader = Reader { shape: options.shape, app, observer, each, rejected: false };
+    let mut reader = Reader { read_as: options.read_as(), app, observer, each, rejected: false };
     for input in inputs {
         let mut source = open_input(input, &Slice::Whole, BatchOptions::default(), options)?;
         while let Some(batch) = source.next_batch()? {
@@ -57,7 +57,7 @@ pub fn each_conversation(
 }
 
 struct Reader<'e, 'f> {
-    shape: Option<ShapeName>,
+    read_as: Option<ReadAs<'e>>,
     app: &'e App,
     observer: &'e dyn Observer,
     each: &'e mut Each<'f>,
@@ -71,7 +71,7 @@ impl Reader<'_, '_> {
             let record = std::str::from_utf8(&batch.bytes[line.record.clone()]).ok();
             let fallback = format!("{source}#{}", line.row);
             let decoded = match record {
-                Some(record) => self.decode(record, self.shape, &fallback),
+                Some(record) => self.decode(record, self.read_as, &fallback),
                 None => Err(invalid_utf8(&batch.bytes[line.record.clone()])),
             };
             match decoded {
@@ -84,13 +84,13 @@ impl Reader<'_, '_> {
     }
 
     fn rows(&mut self, source: &str, batch: &RowBatch) -> Result<bool> {
-        let shape = self.shape.or(batch.table.shape);
+        let read_as = self.read_as.or(batch.table.shape.map(ReadAs::Shape));
         let ids = batch.table.ids(&batch.rows);
         for (at, (record, id)) in batch.table.records(&batch.rows)?.into_iter().zip(ids).enumerate() {
             self.app.stop.check()?;
             let row = batch.first_row + at as u64;
             let decoded = match &record {
-                Some(record) => self.decode(record, shape, &format!("{source}#{row}")),
+                Some(record) => self.decode(record, read_as, &format!("{source}#{row}")),
                 None => Err(Reject {
                     reason: RejectReason::UnknownShape,
                     detail: "the row holds no conversation".to_owned(),
@@ -115,10 +115,10 @@ impl Reader<'_, '_> {
     fn decode<'r>(
         &self,
         record: &'r str,
-        shape: Option<ShapeName>,
+        read_as: Option<ReadAs<'r>>,
         id: &str,
     ) -> std::result::Result<Decoded<'r>, Reject> {
-        decode_record(record, shape, self.shape.is_some(), id)
+        decode_record(record, read_as, self.read_as.is_some(), id)
     }
 
     fn reject(&mut self, place: &str, reject: &Reject) {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::model::{EngineOptions, LookAhead};
-use crate::pipeline::{BestAboveFloor, ByAge, ChatGuard, Condense, JobSettings};
+use crate::pipeline::split::Side;
+use crate::pipeline::{BestAboveFloor, ByAge, ChatGuard, Condense, JobSettings, Trainer};
 
 /// The engine that `settings` ask for; where conversations may go on, one that treats them by their age.
 pub fn engine_of(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
@@ -36,9 +37,38 @@ fn engine_for_all(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
 /// One engine of a job.
 fn engine_with(settings: &JobSettings, options: &EngineOptions) -> Result<Arc<dyn Condense>> {
     let engine = settings.files.engine(options.clone())?;
-    let engine: Arc<dyn Condense> = Arc::new(engine.explaining(settings.options.trace));
-    if settings.options.dataset.is_none() {
-        return Ok(engine);
-    }
-    Ok(Arc::new(ChatGuard::new(engine, settings.files.counter.as_ref())))
+    Ok(Arc::new(engine.explaining(settings.options.trace)))
+}
+
+/// What makes training data, where the job asks for it: for each side an engine that looks ahead as far as is right there, and
+/// such with a budget.
+pub(super) fn trainer_of(settings: &JobSettings) -> Result<Option<Arc<Trainer>>> {
+    let Some(options) = settings.options.dataset.clone() else { return Ok(None) };
+    let dataset = options.clone();
+    let of_side = move |settings: &JobSettings, side: Side| {
+        let mut settings = settings.clone();
+        let policy = settings.options.policy.iter_mut().flat_map(|policy| &mut policy.tries);
+        for engine in std::iter::once(&mut settings.options.engine).chain(policy) {
+            let (ahead, as_asked) = (dataset.look_ahead(side, engine.looks_ahead()), engine.looks_ahead());
+            if let Some(look_ahead) = ahead.filter(|_| ahead != as_asked) {
+                (engine.look_ahead, engine.distractors) = (look_ahead, 0.0);
+                // Whether what answers use still stands is asked of guesses, too.
+                engine.all_figures = true;
+            }
+        }
+        settings
+    };
+    let guarded = |settings: &JobSettings| -> Result<Arc<dyn Condense>> {
+        Ok(Arc::new(ChatGuard::new(engine_for_all(settings)?, settings.files.counter.as_ref())))
+    };
+    let engines = [guarded(&of_side(settings, Side::Train))?, guarded(&of_side(settings, Side::Eval))?];
+    let job = settings.clone();
+    let within = move |side, budget| {
+        let mut settings = of_side(&job, side);
+        settings.options.policy = None;
+        settings.options.engine.token_budget = Some(budget);
+        guarded(&settings)
+    };
+    let (template, counter) = (settings.files.template.clone(), settings.files.counter.clone());
+    Ok(Some(Arc::new(Trainer { options, engines, within: Box::new(within), template, counter })))
 }

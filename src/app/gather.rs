@@ -167,7 +167,6 @@ fn facts_of(run: &Run) -> Result<RunFacts> {
         facts.sources.entry(read.source.to_owned()).or_default().add(read.input, read.totals);
     }
     let tally = run.tally()?;
-    facts.eval_rows = tally.table("dataset/eval").rows;
     facts.bytes_written = tally.written.into_iter().map(|(table, written)| (table, written.bytes)).collect();
     Ok(facts)
 }

@@ -109,5 +109,5 @@ pub(super) fn batches_of(settings: &JobSettings) -> BatchOptions {
 
 /// How tables among the inputs of a job are read.
 pub fn tables_of(settings: &JobSettings) -> TableOptions {
-    TableOptions { messages_column: settings.options.messages_column.clone(), shape: settings.options.shape }
+    settings.options.tables()
 }

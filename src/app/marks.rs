@@ -3,7 +3,7 @@
 
 use super::App;
 use super::get::unknown;
-use super::pairs::{decode, spoken};
+use super::pairs::{decode, read_as, spoken};
 use crate::error::{Error, Result};
 use crate::io::{FoundConversation, Run, Shown};
 use crate::model::{Conversation, Message, PartView};
@@ -61,8 +61,7 @@ fn hidden_in(
         let message = format!("the view of message {index} is not of what the run shows");
         Error::verification(format!("{}: row {}", sides.source, sides.source_row), message)
     };
-    let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
-    let original = decode(&sides.original, shape, id)?;
+    let original = decode(&sides.original, read_as(run, commit), id)?;
     let (at, message) = message_at(&original.conversation, index).ok_or_else(differs)?;
     let media = || message.media().find(|(at, _)| *at == view.part).map(|(_, media)| media.raw);
     let call = |call: usize| message.tool_calls.get(call).map(|call| &*call.arguments);
@@ -75,7 +74,7 @@ fn hidden_in(
     let text = text.ok_or_else(differs)?;
     let written = view.apply(text).ok_or_else(differs)?;
     let position = position_of(sides, index).ok_or_else(differs)?;
-    let shown = spoken(&sides.shown, original.shape, id)?;
+    let shown = spoken(&sides.shown, original.read_as, id)?;
     // A text that is a list of JSON looks like a list of parts in its column, and what is shown of columns has neither calls nor
     // reasoning.
     let is_beside = !view.is_of_content();

@@ -64,7 +64,7 @@ pub use oracle::{read_key, replies_dir};
 pub use outcome::{RunOutcome, ratio, summary};
 pub use output::{Destination, STDOUT, Stdout, local, unwritten};
 pub use pages::{BOTH_ON_STDOUT, check_page, write_page};
-pub use pairs::{decode, pairs, reasons};
+pub use pairs::{decode, pairs, read_as, reasons};
 #[cfg(feature = "llm")]
 pub use questions::ask_through;
 pub use reading::{OnMerge, reading, runs_with};
@@ -166,6 +166,9 @@ pub fn file_of_option(path: &str, kind: FileKind, stores: &Stores) -> Result<Vec
             ("tokenizer file", "`tokenizer` takes chars, o200k_base, cl100k_base or the path of a tokenizer.json")
         }
         FileKind::UseModel => ("model of uses", HOW_TO_LEARN),
+        FileKind::ChatTemplate => {
+            ("chat template", "`dataset.chat_template` takes a Jinja file, or the tokenizer_config.json that holds one")
+        }
     };
     let missing = |message: String| Error::usage(path, message).hinting(hint);
     let bytes = place.read_all().map_err(|error| match place.as_local() {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::io::store::Place;
 use crate::model::{LookAhead, Strategy};
 use crate::pipeline::sketch::RejectShare;
-use crate::pipeline::{BOMB_RATIO, JobOptions, JobOutcome, Manifest, Totals, Written};
+use crate::pipeline::{BOMB_RATIO, JobOptions, JobOutcome, Manifest, Totals, TrainingTally, Written};
 use crate::report::larger;
 use crate::report::numbers::{bytes, count, counted};
 use crate::report::shell;
@@ -52,12 +52,8 @@ impl RunOutcome {
             ));
             let holds = tally.table("verbatim").bytes > 0 && self.outcome.n_missing == 0;
             notes.extend(larger(tally.bytes_stored, tally.bytes_written()).filter(|_| holds));
-            if self.options.dataset.is_some() {
-                let rows = ["train", "eval", "dropped"].map(|name| tally.table(&format!("dataset/{name}")).rows);
-                let [train, eval, dropped] = rows;
-                let folder = run.join("dataset");
-                let train = counted(train, "conversation");
-                notes.push(format!("{folder}: {train} in train, {} in eval, {} left out", count(eval), count(dropped)));
+            if let Some(training) = &tally.training {
+                notes.push(rows_of(&run.join("dataset").to_string(), training));
             }
             if tally.totals.rejects > 0 {
                 notes.push(format!("rejected records stand in {}", run.join("rejects")));
@@ -73,7 +69,6 @@ impl RunOutcome {
         }
         notes.extend(self.manifest().iter().flat_map(|manifest| &manifest.missing).map(|it| format!("left out: {it}")));
         notes.extend(self.bombs());
-        notes.extend(self.looked_ahead());
         notes.extend(self.not_to_continue());
         notes
     }
@@ -91,8 +86,15 @@ impl RunOutcome {
             let is_left_out = self.options.dataset.is_some() && n_rows == 0;
             let folder =
                 self.run.as_ref().map_or_else(String::new, |run| format!("; {} says why", run.join("dataset/dropped")));
+            let why = tally.training.as_ref().map_or_else(String::new, |training| reasons_of(training));
+            let advice = if why.contains("no_assistant") {
+                "; nobody is the assistant: `map` of the job names who it is"
+            } else {
+                ""
+            };
             return is_left_out.then(|| {
-                format!("the data set has no rows: {} left out{folder}", all(totals.conversations, "conversation"))
+                let all = all(totals.conversations, "conversation");
+                format!("the data set has no rows: {all} left out{why}{folder}{advice}")
             });
         }
         Some(match n_rejects {
@@ -132,19 +134,6 @@ impl RunOutcome {
             format!(
                 "a ratio of {asked:.2} is not to be had: with all given way that may it is {:.2}, the last messages left out",
                 settled.ratio
-            )
-        })
-    }
-
-    /// That rows to evaluate on show what their answers need; `None` where there are none, or nobody looked ahead.
-    fn looked_ahead(&self) -> Option<String> {
-        let n_rows = self.outcome.tally.table("dataset/eval").rows;
-        let is_told = n_rows > 0 && self.options.looks_ahead() == Some(LookAhead::Turns);
-        is_told.then(|| {
-            let (rows, were) = (counted(n_rows, "row"), if n_rows == 1 { "was" } else { "were" });
-            format!(
-                "{rows} to evaluate on {were} compressed by what comes after each message, which tells what the answers need: \
-                 take --look-ahead off for them"
             )
         })
     }
@@ -202,7 +191,7 @@ impl RunOutcome {
         let of_table = |sum: &Written| json!({ "rows": sum.rows, "bytes": sum.bytes });
         let written: Map<String, Value> =
             tally.written.iter().map(|(table, sum)| (table.clone(), of_table(sum))).collect();
-        let ahead = self.looked_ahead().into_iter().chain(self.not_to_continue());
+        let ahead = self.not_to_continue();
         let warnings: Vec<String> = told.into_iter().flatten().chain(self.bombs()).chain(ahead).collect();
         json!({
             "event": "ends", "run": self.run.as_ref().map(ToString::to_string), "totals": tally.totals,
@@ -212,6 +201,25 @@ impl RunOutcome {
             "next": self.next().map(|(_, command)| command),
         })
     }
+}
+
+/// What a data set came to, in one line.
+fn rows_of(folder: &str, training: &TrainingTally) -> String {
+    let windows = match training.windows {
+        0 => String::new(),
+        n => format!(" ({} of a longer conversation)", counted(n, "window")),
+    };
+    let left_out: u64 = training.left_out.values().sum();
+    let (train, eval) = (counted(training.train_rows, "row"), count(training.eval_rows));
+    format!("{folder}: {train} in train, {eval} in eval{windows}, {} left out{}", count(left_out), reasons_of(training))
+}
+
+/// ` (2 duplicate, 1 no_assistant)`, the most frequent reason first.
+fn reasons_of(training: &TrainingTally) -> String {
+    let mut reasons: Vec<(&String, &u64)> = training.left_out.iter().collect();
+    reasons.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
+    let named: Vec<String> = reasons.iter().map(|(reason, n)| format!("{} {reason}", count(**n))).collect();
+    if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) }
 }
 
 /// What a job came to, in one line.

@@ -4,7 +4,7 @@
 use crate::engine::{Engine, Scratch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{FoundConversation, Run, Shown, ShownMessage};
-use crate::model::{Condensed, Conversation, LookAhead, NewBody, Output, PartView, ShapeName, Tokenizer};
+use crate::model::{Condensed, Conversation, LookAhead, NewBody, Output, PartView, ReadAs, Tokenizer};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Commit, note_round};
 use crate::report::explained::{ExplainedConversation, why};
@@ -49,14 +49,13 @@ pub fn reasons(run: &Run, id: &str, check: &dyn Fn() -> Result<()>) -> Result<Ve
         check()?;
         for sides in run.find_sides(commit, id, &bridge)? {
             check()?;
-            let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
-            let mut original = decode(&sides.original, shape, id)?;
+            let mut original = decode(&sides.original, read_as(run, commit), id)?;
             note_round(&mut original.conversation, &sides.source);
             note_held(&mut original.conversation, &sides.behind.views);
             let engine = engine_of(run, &sides)?.ok_or_else(unplanned)?;
             let explained = engine.explain(&original.conversation, &mut scratch);
             let (condensed, place) = (&explained.condensed, (sides.source.as_str(), sides.source_row));
-            let shown = spoken(&sides.shown, original.shape, id)?;
+            let shown = spoken(&sides.shown, original.read_as, id)?;
             let is_same = is_what_is_shown(condensed, &shown, &sides);
             let (n_out, metrics) = (condensed.messages.len(), &condensed.metrics);
             let told = why(&ExplainedConversation::new(place, id, n_out, metrics, explained.messages));
@@ -111,12 +110,11 @@ fn pair_of(
     engine: Option<&Engine>,
     scratch: &mut Scratch,
 ) -> Result<Pair> {
-    let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
-    let mut original = decode(&sides.original, shape, id)?;
+    let mut original = decode(&sides.original, read_as(run, commit), id)?;
     note_round(&mut original.conversation, &sides.source);
     note_held(&mut original.conversation, &sides.behind.views);
     let conversation = &original.conversation;
-    let shown = spoken(&sides.shown, original.shape, id)?;
+    let shown = spoken(&sides.shown, original.read_as, id)?;
     let n_messages = conversation.messages.len();
     let mut verdicts: Vec<Option<MessageVerdict>> = vec![None; n_messages];
     let mut verdicts_from = VerdictsFrom::Nowhere;
@@ -169,27 +167,38 @@ fn named<'r>(conversation: &Conversation<'r>, id: &str) -> Conversation<'r> {
     }
 }
 
+/// As what the records of a part were read, as far as its run says.
+pub fn read_as<'r>(run: &'r Run, commit: &Commit) -> Option<ReadAs<'r>> {
+    let of_table = commit.table.as_ref().and_then(|table| table.shape);
+    let options = &run.manifest.options;
+    ReadAs::told(options.map.as_ref(), of_table.or(options.shape))
+}
+
 /// A record, or the messages of a row.
-pub fn decode<'r>(record: &'r str, shape: Option<ShapeName>, id: &str) -> Result<Decoded<'r>> {
+pub fn decode<'r>(record: &'r str, read_as: Option<ReadAs<'r>>, id: &str) -> Result<Decoded<'r>> {
     let unknown = |detail: &str| {
         let message = format!("the record holds no conversation that can be shown: {detail}");
         Error::new(ErrorKind::Input, id, message).hinting("`condenser get` prints the record as it is")
     };
     // A byte order mark stands before the first record of a file.
     let record = record.trim_start_matches('\u{feff}');
-    let decoded = shape.and_then(|shape| shape::decode(record, shape, id).ok());
-    if let Some(decoded) = decoded {
-        return Ok(decoded);
+    // What stands between the records of a document comes with the one behind it.
+    let unframed = record.find('{').zip(record.rfind('}')).and_then(|(from, to)| record.get(from..=to));
+    for record in [Some(record), unframed].into_iter().flatten() {
+        let read_as = read_as.or_else(|| shape::detect(record).map(ReadAs::Shape));
+        if let Some(decoded) = read_as.and_then(|read_as| shape::decode(record, read_as, id).ok()) {
+            return Ok(decoded);
+        }
     }
     let shape = shape::detect(record).ok_or_else(|| unknown("its shape is unknown"))?;
     shape::decode(record, shape, id).map_err(|reject| unknown(&reject.detail))
 }
 
 /// What the messages of the output say.
-pub(super) fn spoken(shown: &Shown, shape: ShapeName, id: &str) -> Result<Vec<Utterance>> {
+pub(super) fn spoken(shown: &Shown, read_as: ReadAs<'_>, id: &str) -> Result<Vec<Utterance>> {
     match shown {
         Shown::Record(record) => {
-            let decoded = decode(record, Some(shape), id)?;
+            let decoded = decode(record, Some(read_as), id)?;
             Ok(decoded.conversation.messages.iter().map(Utterance::of).collect())
         }
         Shown::Columns(messages) => Ok(messages.iter().map(of_columns).collect()),

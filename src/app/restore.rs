@@ -17,7 +17,7 @@ use super::{App, get, local, place};
 use crate::error::{Error, Result};
 use crate::io::store::Place;
 use crate::io::{OpenSidecar, Run, RunOrStore, open_codec, sweep_beside, sync_folder};
-use crate::model::{Reject, ShapeName};
+use crate::model::{ReadAs, Reject};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::verify_part;
 use crate::shape;
@@ -39,8 +39,8 @@ pub fn restore(app: &App, settings: &RestoreSettings<'_>) -> Result<RestoreOutco
             reading(std::slice::from_ref(&place), OnMerge::End, read)
         }
         Restoring::Filter { records, sidecar } => from_sidecar(app, records.as_deref(), sidecar, settings, &bridge),
-        Restoring::Verbatim { records, map, is_recursive, shape } => {
-            let n_missing = from_map(records, map, *shape, *is_recursive, settings)?;
+        Restoring::Verbatim { records, map, is_recursive, shape, fields } => {
+            let n_missing = from_map(records, map, ReadAs::told(fields.as_ref(), *shape), *is_recursive, settings)?;
             Ok(RestoreOutcome { n_missing, ..RestoreOutcome::default() })
         }
     }
@@ -169,14 +169,14 @@ fn from_sidecar(
 fn from_map(
     path: &Path,
     map: &Path,
-    shape: Option<ShapeName>,
+    read_as: Option<ReadAs<'_>>,
     is_recursive: bool,
     settings: &RestoreSettings<'_>,
 ) -> Result<usize> {
     let map_text = read_text(map)?;
     let maps = Maps::read(&map_text, &map.to_string_lossy())?;
     let text = read_text(path)?;
-    Log::read(&text, &path.to_string_lossy(), shape)?.restore(&maps, is_recursive, settings)
+    Log::read(&text, &path.to_string_lossy(), read_as)?.restore(&maps, is_recursive, settings)
 }
 
 /// A file of compressed records, whole in memory: nothing is written before every original is found.
@@ -189,11 +189,11 @@ struct Line<'t> {
     place: String,
     text: &'t str,
     /// Without the blanks around it; `None` for a blank line.
-    record: Option<(&'t str, ShapeName)>,
+    record: Option<(&'t str, ReadAs<'t>)>,
 }
 
 impl<'t> Log<'t> {
-    fn read(text: &'t str, place: &str, shape: Option<ShapeName>) -> Result<Self> {
+    fn read(text: &'t str, place: &str, read_as: Option<ReadAs<'t>>) -> Result<Self> {
         let whole = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
         let lines: Vec<&str> = if whole { vec![text] } else { text.split_inclusive('\n').collect() };
         let line = |(index, text): (usize, &'t str)| {
@@ -202,10 +202,13 @@ impl<'t> Log<'t> {
             if record.is_empty() {
                 return Ok(Line { place, text, record: None });
             }
-            let message = "the record holds no conversation in a known shape";
-            let shape = shape.or_else(|| shape::detect(record));
-            let shape = shape.ok_or_else(|| Error::input(&*place, message))?;
-            Ok(Line { place, text, record: Some((record, shape)) })
+            let read_as = read_as.or_else(|| shape::detect(record).map(ReadAs::Shape));
+            let refused = || {
+                let advice = shape::advice(record);
+                Error::input(&*place, format!("the record holds no conversation in a known shape; {advice}"))
+            };
+            let read_as = read_as.ok_or_else(refused)?;
+            Ok(Line { place, text, record: Some((record, read_as)) })
         };
         Ok(Self { lines: lines.into_iter().enumerate().map(line).collect::<Result<_>>()? })
     }
@@ -214,21 +217,21 @@ impl<'t> Log<'t> {
     fn restore(&self, maps: &Maps<'_>, is_recursive: bool, settings: &RestoreSettings<'_>) -> Result<usize> {
         let mut seen = Seen::default();
         for line in &self.lines {
-            if let Some((record, shape)) = line.record {
+            if let Some((record, read_as)) = line.record {
                 let refused = |reject: Reject| Error::input(&*line.place, reject.detail);
-                seen.push(maps, record, shape, &line.place).map_err(refused)?;
+                seen.push(maps, record, read_as, &line.place).map_err(refused)?;
             }
         }
         let mut places = seen.places(maps)?.into_iter();
         let (mut restored, mut missing) = (Vec::with_capacity(self.lines.len()), 0);
         for line in &self.lines {
-            let Some((record, shape)) = line.record else {
+            let Some((record, read_as)) = line.record else {
                 restored.push(None);
                 continue;
             };
             let internal = || Error::internal(&*line.place, "a record was counted wrongly");
             let place = places.next().ok_or_else(internal)?;
-            let back = shape::uncompress_record(record, shape, &place, is_recursive);
+            let back = shape::uncompress_record(record, read_as, &place, is_recursive);
             let (record, back) = back.map_err(|reject| Error::input(&*line.place, reject.detail))?;
             if let Some(id) = back.ambiguous_ids.first() {
                 return Err(place.ambiguous(id, &line.place));

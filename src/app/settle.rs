@@ -55,14 +55,14 @@ fn draw(
     settings: &JobSettings,
     (inputs, slices): (&mut Inputs, &[(PlannedInput, Vec<Slice>)]),
 ) -> Result<(Vec<Conversation<'static>>, bool)> {
-    let (shape, list) = (settings.options.shape, inputs.list().to_vec());
+    let (read_as, list) = (settings.options.read_as(), inputs.list().to_vec());
     let is_small = slices.iter().filter_map(|(input, _)| input.bytes).sum::<u64>() <= SAMPLE_BYTES;
     let (head, is_all_of_pipe) = inputs.peek(SAMPLE_BYTES)?;
     if is_small {
-        let drawn = sample(&head, slices, &places(slices), shape)?;
+        let drawn = sample(&head, slices, &places(slices), read_as)?;
         return Ok((drawn, is_all_of_pipe));
     }
     let batches = BatchOptions { batch_bytes: PLACE_BYTES as usize / 4, ..inputs.batches() };
     let (_, slices) = Inputs::plan(list, batches, tables_of(settings), PLACE_BYTES)?;
-    Ok((sample(&head, &slices, &places(&slices), shape)?, false))
+    Ok((sample(&head, &slices, &places(&slices), read_as)?, false))
 }

@@ -10,7 +10,7 @@ use crate::io::store::Place;
 use crate::io::{Input, Listing, Splitter, VerdictFile, check_writable, expand, plan_at, read_evaluation};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::split::{ById, EvaluationItems, PlannedSplit, Surveyor, Verdicts, survey};
-use crate::pipeline::{Context, Corpus, DatasetOptions, JobSettings, News, Observer, Progress, RunPlan, SplitOptions};
+use crate::pipeline::{Context, Corpus, JobSettings, News, Observer, Progress, RunPlan, SplitOptions};
 use crate::report::numbers::{count, counted};
 
 /// The job that a split is made for.
@@ -40,7 +40,7 @@ pub(super) fn refuse_pipes(settings: &JobSettings, inputs: &[Input]) -> Result<(
 /// is made now and put there.
 pub(super) fn with_split(app: &App, job: &SplitJob<'_>, plan: RunPlan, run: &Place) -> Result<RunPlan> {
     let options = &plan.options;
-    let (Some(split), Some(dataset)) = (options.split.as_ref().filter(|split| split.needs_survey()), options.dataset)
+    let (Some(split), Some(dataset)) = (options.split.as_ref().filter(|split| split.needs_survey()), &options.dataset)
     else {
         return Ok(plan);
     };
@@ -49,7 +49,7 @@ pub(super) fn with_split(app: &App, job: &SplitJob<'_>, plan: RunPlan, run: &Pla
         return Ok(plan);
     }
     check_writable(run)?;
-    let made = make(app, job, (&plan, split, dataset), run);
+    let made = make(app, job, (&plan, split, dataset.eval_share), run);
     job.observer.ends();
     run.settle();
     let made = made?;
@@ -60,14 +60,14 @@ pub(super) fn with_split(app: &App, job: &SplitJob<'_>, plan: RunPlan, run: &Pla
 fn make(
     app: &App,
     job: &SplitJob<'_>,
-    (plan, split, dataset): (&RunPlan, &SplitOptions, DatasetOptions),
+    (plan, split, eval_share): (&RunPlan, &SplitOptions, f64),
     run: &Place,
 ) -> Result<PlannedSplit> {
     let settings = job.settings;
     let surveyor = Arc::new(Surveyor { items: evaluation_items(settings, split, &**job.observer)? });
     let earlier = split.split_from.as_deref().map(|earlier| sides_of(earlier, settings)).transpose()?;
     let earlier = earlier.as_ref().map(|(run, split)| (run, split));
-    let mut splitter = Splitter::new(split, dataset.eval_share, run.as_local().map(Path::to_path_buf), earlier)?;
+    let mut splitter = Splitter::new(split, eval_share, run.as_local().map(Path::to_path_buf), earlier)?;
     job.observer.news(News::Note("all inputs are looked at for the split"));
     let context = (job.context)(Arc::new(Survey(job.observer.clone())))?;
     context.observer.begins(plan, &Progress::default());
@@ -81,7 +81,7 @@ fn make(
 /// Who is asked about the conversations of a data set; nobody for other jobs.
 pub(super) async fn verdicts_of(plan: &RunPlan, run: &Place) -> Result<Option<Arc<dyn Verdicts>>> {
     let options = &plan.options;
-    let (Some(split), Some(dataset)) = (&options.split, options.dataset) else { return Ok(None) };
+    let (Some(split), Some(dataset)) = (&options.split, &options.dataset) else { return Ok(None) };
     let Some(planned) = plan.split.clone() else {
         let by_id = ById { seed: split.seed, eval_share: dataset.eval_share };
         return Ok(Some(Arc::new(by_id)));

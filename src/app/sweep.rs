@@ -72,8 +72,7 @@ pub fn sweep(app: &App, settings: &SweepSettings, observer: &dyn Observer) -> Re
         let frame = JobFrame {
             inputs: settings.inputs.clone(),
             output: settings.job.as_deref().map(|job| run_of(Path::new(job))).unwrap_or_default(),
-            shape: settings.tables.shape,
-            messages_column: settings.tables.messages_column.clone(),
+            tables: settings.tables.clone(),
         };
         let text = job_file(&document, &recommended, &frame)?;
         app.wait(job.write_atomic(text.as_bytes()))?;
@@ -107,7 +106,7 @@ fn measure(app: &App, settings: &SweepSettings, observer: &dyn Observer) -> Resu
         keep_window: settings.keep_window,
     };
     let bridge = Bridge::new(settings.threads)?;
-    let swept = CorpusParts { corpus: &corpus, inputs: &inputs, parts: &parts, shape: settings.tables.shape };
+    let swept = CorpusParts { corpus: &corpus, inputs: &inputs, parts: &parts, read_as: settings.tables.read_as() };
     sweep::sweep(&swept, &options, &bridge, &Watched { app, observer })
 }
 

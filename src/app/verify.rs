@@ -104,7 +104,9 @@ fn records(app: &App, run: &Run, against: &[Input], bridge: &Bridge) -> Result<(
         }
         let mut rows = None;
         if let Some(table) = &commit.table {
-            let options = TableOptions { messages_column: Some(table.messages.clone()), shape: table.shape };
+            let messages_column = Some(table.messages.clone());
+            let map = run.manifest.options.map.clone();
+            let options = TableOptions { messages_column, shape: table.shape, map };
             let open = |input| open_input(input, &commit.split, BatchOptions::default(), &options);
             rows = input.map(open).transpose()?;
         } else if commit.split.is_first() {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand};
 use condenser::io::store::Stores;
-use condenser::model::{EngineArgs, Floor, ShapeName};
+use condenser::model::{EngineArgs, FieldMap, Floor, ShapeName};
 use condenser::pipeline::{JobArgs, LlmMode, Seconds, Shard, Size};
 
 /// A width that somebody can read; lines are filled up to it.
@@ -283,6 +283,9 @@ pub(crate) struct RestoreArgs {
     /// With `--verbatim`: the shape of the records.
     #[arg(long, value_enum, requires = "verbatim")]
     pub(crate) shape: Option<ShapeName>,
+    /// With `--verbatim`: where the records have their conversation, as for `compress`.
+    #[arg(long, value_name = "NAME=PATH,…", requires = "verbatim", conflicts_with = "shape")]
+    pub(crate) map: Option<FieldMap>,
     /// Number of workers [default: one per core].
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
@@ -403,6 +406,9 @@ pub(crate) struct ExplainArgs {
     /// Shape of all records; found out per record when left out.
     #[arg(long, value_enum)]
     pub(crate) shape: Option<ShapeName>,
+    /// Where records of no known shape have their conversation, such as messages=state.turns,role=speaker,content=text.
+    #[arg(long, value_name = "NAME=PATH,…", conflicts_with = "shape")]
+    pub(crate) map: Option<FieldMap>,
     /// Of tables: the column with the conversations; found by name and type when left out.
     #[arg(long, value_name = "NAME")]
     pub(crate) messages_column: Option<String>,
@@ -429,6 +435,9 @@ pub(crate) struct CalibrateArgs {
     /// Shape of all records; found out per record when left out.
     #[arg(long, value_enum)]
     pub(crate) shape: Option<ShapeName>,
+    /// Where records of no known shape have their conversation, such as messages=state.turns,role=speaker,content=text.
+    #[arg(long, value_name = "NAME=PATH,…", conflicts_with = "shape")]
+    pub(crate) map: Option<FieldMap>,
     #[command(flatten)]
     pub(crate) stores: StoreFlags,
     #[command(flatten)]
@@ -449,6 +458,9 @@ pub(crate) struct LearnUsesArgs {
     /// Shape of all records; found out per record when left out.
     #[arg(long, value_enum)]
     pub(crate) shape: Option<ShapeName>,
+    /// Where records of no known shape have their conversation, such as messages=state.turns,role=speaker,content=text.
+    #[arg(long, value_name = "NAME=PATH,…", conflicts_with = "shape")]
+    pub(crate) map: Option<FieldMap>,
     /// The column of tables that holds the conversations; found out when left out.
     #[arg(long, value_name = "NAME")]
     pub(crate) messages_column: Option<String>,
@@ -502,6 +514,9 @@ pub(crate) struct SweepArgs {
     /// Shape of all records; found out per file when left out.
     #[arg(long, value_enum)]
     pub(crate) shape: Option<ShapeName>,
+    /// Where records of no known shape have their conversation, such as messages=state.turns,role=speaker,content=text.
+    #[arg(long, value_name = "NAME=PATH,…", conflicts_with = "shape")]
+    pub(crate) map: Option<FieldMap>,
     /// Of tables: the column with the conversations; found by name and type when left out.
     #[arg(long, value_name = "NAME")]
     pub(crate) messages_column: Option<String>,

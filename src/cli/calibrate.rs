@@ -29,7 +29,7 @@ pub(crate) fn run(app: &App, args: CalibrateArgs) -> Result<Ending> {
         inputs.push(SAMPLE.to_owned());
     }
     let found = inputs_of(app, &inputs, &stores, notes)?;
-    let tables = TableOptions { shape: args.shape, messages_column: None };
+    let tables = TableOptions { shape: args.shape, map: args.map, messages_column: None };
     let engine = engine_for(args.engine, &stores)?;
     let (mut calibrator, mut scratch) = (Calibrator::new(inputs), Scratch::default());
     let mut n_left = args.limit;

@@ -16,7 +16,8 @@ pub(crate) fn run(app: &App, args: ExplainArgs) -> Result<Ending> {
     let notes = &Notes { quiet: false };
     let stores = args.stores.stores();
     let inputs = inputs_of(app, &args.inputs, &stores, notes)?;
-    let tables = TableOptions { shape: args.shape, messages_column: args.messages_column.clone() };
+    let messages_column = args.messages_column.clone();
+    let tables = TableOptions { shape: args.shape, map: args.map.clone(), messages_column };
     let engine = engine_for(args.engine.clone(), &stores)?.explaining(true);
     let (mut scratch, mut found) = (Scratch::default(), false);
     let rejected = each_conversation(&inputs, &tables, app, notes, &mut |place, decoded| {

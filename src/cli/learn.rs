@@ -14,7 +14,7 @@ pub(crate) fn run(app: &App, args: LearnUsesArgs) -> Result<Ending> {
     let settings = LearnSettings {
         stores: args.stores.stores(),
         inputs: args.inputs,
-        tables: TableOptions { messages_column: args.messages_column, shape: args.shape },
+        tables: TableOptions { messages_column: args.messages_column, shape: args.shape, map: args.map },
         output: args.output,
         overwrites: args.force,
     };

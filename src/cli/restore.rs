@@ -14,7 +14,8 @@ pub(crate) fn run(app: &App, args: RestoreArgs) -> Result<Ending> {
     let unnamed = |what: &str| Error::usage("", format!("{what} was named"));
     let what = match (args.verbatim, args.sidecar, args.path) {
         (Some(map), _, Some(records)) => {
-            Restoring::Verbatim { records, map, is_recursive: args.recursive, shape: args.shape }
+            let (shape, fields) = (args.shape, args.map);
+            Restoring::Verbatim { records, map, is_recursive: args.recursive, shape, fields }
         }
         (Some(_), _, None) => return Err(unnamed("no file of compressed records")),
         (None, Some(sidecar), records) => Restoring::Filter { records, sidecar },

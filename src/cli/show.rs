@@ -2,8 +2,8 @@
 //! originals that are not shown any more as Markdown, or what one mark hides.
 
 use condenser::app::{
-    App, Destination, OnMerge, check_page, decode, hidden, message_at, pairs, place, reading, reasons, runs_with,
-    write_page,
+    App, Destination, OnMerge, check_page, decode, hidden, message_at, pairs, place, read_as, reading, reasons,
+    runs_with, write_page,
 };
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::Place;
@@ -112,8 +112,7 @@ fn archives(app: &App, runs: &[Run], args: &ShowArgs, output: &mut Destination) 
                 continue;
             }
             found = true;
-            let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
-            let original = decode(&sides.original, shape, &args.id)?;
+            let original = decode(&sides.original, read_as(run, commit), &args.id)?;
             markdown(&original.conversation, (&sides.source, sides.source_row), &sides.behind, output)?;
         }
     }

@@ -26,7 +26,7 @@ pub(crate) fn run(app: &App, args: SweepArgs) -> Result<Ending> {
     let settings = SweepSettings {
         stores: args.stores.stores(),
         inputs: args.inputs,
-        tables: TableOptions { messages_column: args.messages_column, shape: args.shape },
+        tables: TableOptions { messages_column: args.messages_column, shape: args.shape, map: args.map },
         engine: args.engine,
         floor: args.floor,
         sample: SampleOptions {

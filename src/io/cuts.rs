@@ -7,10 +7,11 @@ use std::time::UNIX_EPOCH;
 use super::codec::Codec;
 use super::row_files::{MAGIC_BYTES, named_table, row_groups, sniff_table};
 use super::store::{Blob, Place, mark_of};
+use super::stream::BOM;
 use super::{Input, is_document, sniff_events};
 use crate::error::{Error, Result};
 use crate::model::ShapeName;
-use crate::pipeline::{Container, PlannedInput, Slice, is_of_run};
+use crate::pipeline::{Container, PlannedInput, Slice, TableOptions, is_of_run};
 
 /// So much of a file tells what it holds.
 pub(super) const HEAD_BYTES: usize = 64 << 10;
@@ -24,7 +25,7 @@ const MAX_SMALL_AGAIN_BYTES: u64 = 8 << 20;
 pub type PlannedSlices = (PlannedInput, Vec<Slice>);
 
 /// The size of an input and its cuts. A local file that cannot be opened is planned too.
-pub(super) fn look_at(input: &Input, split_bytes: u64, forced: Option<ShapeName>) -> Result<PlannedSlices> {
+pub(super) fn look_at(input: &Input, split_bytes: u64, tables: &TableOptions) -> Result<PlannedSlices> {
     let source = input.name.clone();
     if !input.looks_again.is_empty() {
         let planned =
@@ -77,7 +78,7 @@ pub(super) fn look_at(input: &Input, split_bytes: u64, forced: Option<ShapeName>
     let head = blob.read_range(0..bytes.min(HEAD_BYTES as u64))?;
     let slices = match sniff_table(&head) {
         Some(Container::Parquet) => row_group_slices(&input.name, &blob, split_bytes),
-        None if is_plain_lines(&head, forced) => Slice::ranges(bytes, split_bytes),
+        None if is_plain_lines(&head, tables) => Slice::ranges(bytes, split_bytes),
         _ => vec![Slice::Whole],
     };
     Ok((planned, slices))
@@ -117,13 +118,42 @@ fn row_group_slices(name: &str, blob: &Blob, split_bytes: u64) -> Vec<Slice> {
 }
 
 /// True for a file of JSON lines that is not compressed: a reader may start at any line.
-fn is_plain_lines(head: &[u8], forced: Option<ShapeName>) -> bool {
-    Codec::sniff(head) == Codec::Plain && is_lines(head, forced)
+fn is_plain_lines(head: &[u8], tables: &TableOptions) -> bool {
+    Codec::sniff(head) == Codec::Plain && is_lines(head, tables)
 }
 
 /// True for a stream of lines, each a record.
-pub(super) fn is_lines(head: &[u8], forced: Option<ShapeName>) -> bool {
-    !is_document(head) && sniff_events(head, forced).is_none()
+pub(super) fn is_lines(head: &[u8], tables: &TableOptions) -> bool {
+    Records::of(head, tables) == Records::Lines
+}
+
+/// How a stream that is no table holds its records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Records {
+    /// The sessions of an event log.
+    Events(ShapeName),
+    /// Values of JSON over many lines, or many on one.
+    Document,
+    /// One on each line.
+    Lines,
+}
+
+impl Records {
+    /// Told by the first bytes of the uncompressed stream and by what is said about it.
+    pub(super) fn of(head: &[u8], tables: &TableOptions) -> Self {
+        if let Some(map) = &tables.map {
+            // A list of records that no shape knows looks like nothing; a list that is the record stands on a line.
+            let text = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
+            let is_list = text.first() == Some(&b'[');
+            let is_of_records = is_list && map.messages() != Some(&[]);
+            return if is_of_records || is_document(head) { Self::Document } else { Self::Lines };
+        }
+        match sniff_events(head, tables.shape) {
+            Some(shape) => Self::Events(shape),
+            None if is_document(head) => Self::Document,
+            None => Self::Lines,
+        }
+    }
 }
 
 /// True for a file that may stand with others in a part. It is read when it is opened, so that what is wrong with it is told before

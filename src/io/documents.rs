@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::extent::Extent;
 use super::feed::Inside;
 use super::stream::{BOM, Cut, Stream};
+use crate::model::FieldMap;
 use crate::pipeline::{BatchOptions, LineBatch, LineRole, RecordLine};
 
 pub use crate::shape::is_document;
@@ -68,6 +69,12 @@ impl DocumentSource {
 
     pub(super) fn of(stream: Stream) -> Self {
         Self { stream, row: 0, number: 1, start: 0, at: 0, place: Place::Outside, long: None, pending: None }
+    }
+
+    /// The same where somebody says where records have their conversation.
+    pub(super) fn read_by(mut self, map: Option<FieldMap>) -> Self {
+        self.stream.map = map;
+        self
     }
 
     fn next_unit(&mut self) -> Option<Unit> {

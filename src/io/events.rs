@@ -11,13 +11,13 @@ use super::sessions::{Run, Sessions, blocks, span};
 use super::stream::{BOM, Cut, Stream};
 use crate::model::ShapeName;
 use crate::pipeline::{BatchOptions, LineBatch, LineRole, RecordLine};
-use crate::shape::detect_events;
+use crate::shape::{detect_events, detect_markdown};
 
 /// Sessions whose lines stand farther apart become two records: the stream is not held as a whole.
 pub const SESSION_WINDOW_BYTES: usize = 32 << 20;
 
-/// The shape of an event log, told from the first bytes of the uncompressed stream; 64 KiB are enough. `None` for
-/// everything else; `forced` is what the user has named.
+/// The shape of an event log, or of a session in Markdown, told from the first bytes of the uncompressed stream; 64 KiB are
+/// enough. `None` for everything else; `forced` is what the user has named.
 pub fn sniff_events(head: &[u8], forced: Option<ShapeName>) -> Option<ShapeName> {
     let text = String::from_utf8_lossy(head);
     // A list of events on a line is a record of its own.
@@ -25,7 +25,7 @@ pub fn sniff_events(head: &[u8], forced: Option<ShapeName>) -> Option<ShapeName>
     match forced {
         _ if is_list => None,
         Some(shape) => Some(shape).filter(|shape| shape.is_event_log()),
-        None => detect_events(&text),
+        None => detect_events(&text).or_else(|| detect_markdown(&text)),
     }
 }
 

@@ -63,6 +63,9 @@ impl Stream {
         if first == b']' {
             return false;
         }
+        if let Some(map) = &self.map {
+            return map.messages() != Some(&[]);
+        }
         let Some(end) = self.value_end(at) else { return true };
         let Some(Ok(item)) = self.rest.get(at..end).map(std::str::from_utf8) else { return true };
         detect(item).is_some() || detect(&format!("[{item}]")).is_none()
@@ -70,6 +73,10 @@ impl Stream {
 
     /// When the object at `at` is not a record but holds some: where. What stands before them is no longer than a record.
     pub(super) fn records_inside(&mut self, at: usize) -> Option<Inside> {
+        // Where the list of a record is said to be, the record is the whole.
+        if self.map.is_some() {
+            return None;
+        }
         let begin = at + 1;
         let mut at = begin;
         loop {

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::codec::{Codec, open_codec};
-use super::cuts::{HEAD_BYTES, PlannedSlices, is_small, look_at, may_share};
+use super::cuts::{HEAD_BYTES, PlannedSlices, Records, is_small, look_at, may_share};
 use super::metered::{Metered, Raw, RawReader, check, stored};
 use super::range::RangeReader;
 use super::row_files::{MAGIC_BYTES, named_table, open_table, open_table_stream, sniff_table};
 use super::store::{Blob, Place, store_error};
 use super::stream::Stream;
-use super::{DocumentSource, EventSource, Input, LineSource, failed, is_document, sniff_events};
+use super::{DocumentSource, EventSource, Input, LineSource, failed};
 use crate::error::{Error, Result};
 use crate::pipeline::{BatchOptions, Corpus, KeptLog, PlannedInput, Slice, Source, SourceDigest, TableOptions};
 
@@ -55,7 +55,7 @@ impl Inputs {
     ) -> Result<(Self, Vec<PlannedSlices>)> {
         let (mut planned, mut is_small) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
         for input in &inputs {
-            let looked_at = look_at(input, split_bytes, tables.shape)?;
+            let looked_at = look_at(input, split_bytes, &tables)?;
             is_small.push(may_share(input, &looked_at.0));
             planned.push(looked_at);
         }
@@ -291,12 +291,12 @@ fn open_stream(
     // Cut as its content asks for.
     let source: Box<dyn Source> = if kept.is_some() {
         Box::new(LineSource::of(stream).starting_at(n_kept, first_row))
-    } else if let Some(shape) = sniff_events(&head, tables.shape) {
-        Box::new(EventSource::of(stream, shape))
-    } else if is_document(&head) {
-        Box::new(DocumentSource::of(stream))
     } else {
-        Box::new(LineSource::of(stream))
+        match Records::of(&head, tables) {
+            Records::Events(shape) => Box::new(EventSource::of(stream, shape)),
+            Records::Document => Box::new(DocumentSource::of(stream).read_by(tables.map.clone())),
+            Records::Lines => Box::new(LineSource::of(stream)),
+        }
     };
     let packed = if codec == Codec::Plain { None } else { blob.and_then(Blob::bytes) };
     Ok(Metered::over(raw, source, packed, options.max_record_bytes))

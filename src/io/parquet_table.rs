@@ -2,7 +2,7 @@
 //! one conversation. Knows columns by name, not what they mean.
 
 use arrow::array::AsArray;
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::datatypes::{DataType, FieldRef, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::arrow_reader::{
     ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -119,7 +119,8 @@ impl ParquetEncoder {
         // The metadata also for readers that know Parquet only.
         let entries = entries(&schema);
         properties = properties.set_key_value_metadata((!entries.is_empty()).then_some(entries));
-        let options = ArrowWriterOptions::new().with_properties(properties.build()).with_skip_arrow_metadata(true);
+        let is_plain = !schema.fields().iter().any(holds_extension);
+        let options = ArrowWriterOptions::new().with_properties(properties.build()).with_skip_arrow_metadata(is_plain);
         let writer = ArrowWriter::try_new_with_options(Vec::new(), schema, options).map_err(internal)?;
         Ok(Self { writer: Some(writer), foreign: None, compression, bytes: 0, rows: 0 })
     }
@@ -243,6 +244,11 @@ fn foreign_writer(schema: &SchemaRef, held: SchemaRef, compression: Compression)
     let properties = properties.set_key_value_metadata(Some(entries)).build();
     let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
     ArrowWriter::try_new_with_options(Vec::new(), held, options).map_err(refused)
+}
+
+/// True for a list of a type that only Arrow's own schema tells.
+fn holds_extension(field: &FieldRef) -> bool {
+    matches!(field.data_type(), DataType::List(item) if !item.metadata().is_empty())
 }
 
 /// The metadata of a schema, in an order that stays.

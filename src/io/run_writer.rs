@@ -10,7 +10,7 @@ use futures::future::try_join_all;
 use super::encoder::TableEncoder;
 use super::json_rows::write_json;
 use super::run_begin::{begin, reopen};
-use super::run_documents::{COMMITS, MANIFEST, TIMINGS, check_still, read};
+use super::run_documents::{COMMITS, MANIFEST, TIMINGS, check_still, each_commit, read};
 use super::run_lock::{RunLock, Waits};
 use super::split::{SPLIT, split_files};
 use super::store::{BlobWriter, Place};
@@ -18,19 +18,23 @@ use crate::durable::sweep_unfinished;
 use crate::error::{Error, Result};
 use crate::model::LookAhead;
 use crate::pipeline::bridge::Bridge;
+use crate::pipeline::split::Side;
 use crate::pipeline::tables::asked_metrics;
 use crate::pipeline::{
-    Commit, Compression, Container, ConversationFormat, EncodedBatch, Manifest, PartSink, RunPlan, Shard, Sink,
-    TableFile, TableName, Timings, commit_path, conversations_schema, decisions_schema, metrics_schema, records_schema,
-    seal, seal_packed, training_schema, verbatim_schema,
+    Commit, Compression, Container, ConversationFormat, DatasetOptions, EncodedBatch, Manifest, Merge, PartSink,
+    RunPlan, Shard, Sink, TableFile, TableName, TargetName, Timings, TrainingRows, TrainingTally, commit_path,
+    conversations_schema, data_card, dataset_info, decisions_schema, metrics_schema, records_schema, seal, seal_packed,
+    training_schema, verbatim_schema,
 };
 
 /// The folder of the rejects.
 pub(crate) const REJECTS: &str = "rejects";
 const MAP: &str = "verbatim-map";
-/// Training-ready data, always as Parquet, and what is not among it.
+/// Training-ready data, and what is not among it.
 const TRAINING: [&str; 2] = ["dataset/train", "dataset/eval"];
 const DROPPED: &str = "dataset/dropped";
+const CARD: &str = "dataset/README.md";
+const DATASET_INFO: &str = "dataset/dataset_info.json";
 /// How far the engine looked ahead, in the metadata of tables with conversations.
 const LOOK_AHEAD: &str = "condenser.look_ahead";
 
@@ -82,15 +86,7 @@ impl RunWriter {
         };
         let path = format!("{MAP}.json");
         self.root.join(&path).write_atomic(map.as_bytes()).await?;
-        manifest.files.push(TableFile {
-            table: MAP.to_owned(),
-            path,
-            rows: 1,
-            bytes: map.len() as u64,
-            blake3: blake3::hash(map.as_bytes()).to_hex().to_string(),
-            stream_blake3: None,
-            pieces: Vec::new(),
-        });
+        manifest.files.push(TableFile { table: MAP.to_owned(), ..document(&path, map.as_bytes()) });
         Ok(())
     }
 
@@ -101,6 +97,37 @@ impl RunWriter {
         Ok(map.and_then(|(_, map)| map.strip_suffix('}')).map(str::to_owned))
     }
 
+    /// What stands beside training data: the card, and what its trainer asks for.
+    async fn write_cards(&self, dataset: &DatasetOptions, manifest: &mut Manifest) -> Result<()> {
+        let (root, plan) = (self.root.clone(), self.plan.clone());
+        let read = move || {
+            let (mut sum, mut names, mut hash) = (TrainingTally::default(), Vec::new(), blake3::Hasher::new());
+            each_commit(&root, &plan, &root.names()?, &mut |commit, _| {
+                if let Some(tally) = commit.sketch.as_ref().and_then(|sketch| sketch.training.as_ref()) {
+                    sum.absorb(tally);
+                }
+                let files = commit.files.into_iter().filter(|file| file.rows > 0 && TRAINING.contains(&&*file.table));
+                for file in files {
+                    hash.update(file.blake3.as_bytes());
+                    names.push((file.table, file.path));
+                }
+                Ok(())
+            })?;
+            Ok((sum, names, hash.finalize().to_hex()))
+        };
+        let (sum, names, hash) = Bridge::run_blocking("run", read).await?;
+        let engine = &self.plan.options.engine;
+        let mut documents = vec![(CARD, data_card(dataset, engine, &sum, hash.get(..16).unwrap_or_default()))];
+        if dataset.target == TargetName::LlamaFactory {
+            documents.push((DATASET_INFO, dataset_info(&names)));
+        }
+        for (path, text) in documents {
+            self.root.join(path).write_atomic(text.as_bytes()).await?;
+            manifest.files.push(document(path, text.as_bytes()));
+        }
+        Ok(())
+    }
+
     /// Takes away what killed calls left behind: unfinished files under names that nobody reads.
     fn sweep(&self) {
         // In a store nothing unfinished has a name.
@@ -108,6 +135,19 @@ impl RunWriter {
         let folders = TableName::ALL.map(TableName::as_str).into_iter();
         let folders = folders.chain([REJECTS, MAP, COMMITS, TIMINGS, ".", DROPPED]).chain(TRAINING).chain([SPLIT]);
         folders.for_each(|folder| sweep_unfinished(&root.join(folder)));
+    }
+}
+
+/// A file that belongs to no part.
+fn document(path: &str, bytes: &[u8]) -> TableFile {
+    TableFile {
+        table: path.to_owned(),
+        path: path.to_owned(),
+        rows: 1,
+        bytes: bytes.len() as u64,
+        blake3: blake3::hash(bytes).to_hex().to_string(),
+        stream_blake3: None,
+        pieces: Vec::new(),
     }
 }
 
@@ -159,8 +199,7 @@ impl PartWriter {
 
     /// The schema with what its metadata tell of how the conversations were made.
     fn telling(&self, schema: SchemaRef) -> SchemaRef {
-        let Some(how_far) = self.look_ahead else { return schema };
-        Arc::new(Schema::clone(&schema).with_metadata([(LOOK_AHEAD, how_far.as_str())]))
+        telling(schema, self.look_ahead)
     }
 
     fn open_lines(&self, name: &str) -> Result<OpenTable> {
@@ -177,6 +216,13 @@ impl PartWriter {
             (ConversationFormat::Jsonl, Compression::Zstd(_)) => "jsonl.zst",
         }
     }
+}
+
+fn telling(schema: SchemaRef, look_ahead: Option<LookAhead>) -> SchemaRef {
+    let Some(how_far) = look_ahead else { return schema };
+    let mut schema = Schema::clone(&schema);
+    schema.metadata.insert(LOOK_AHEAD.to_owned(), how_far.as_str().to_owned());
+    Arc::new(schema)
 }
 
 /// The Arrow schema of a table.
@@ -209,10 +255,14 @@ impl Sink for RunWriter {
             dropped: None,
         };
         if let Some(dataset) = &self.plan.options.dataset {
-            for name in TRAINING {
-                let path = part_path(name, part.part, "parquet");
-                let schema = part.telling(training_schema(dataset.shape));
-                let encoder = TableEncoder::parquet(name, path.clone(), schema, part.compression)?;
+            for (name, side) in TRAINING.into_iter().zip([Side::Train, Side::Eval]) {
+                let path = part_path(name, part.part, if dataset.target.is_lines() { "jsonl" } else { "parquet" });
+                let encoder = if dataset.target.is_lines() {
+                    TableEncoder::plain_lines(name, path.clone())
+                } else {
+                    let schema = telling(training_schema(dataset), dataset.look_ahead(side, part.look_ahead));
+                    TableEncoder::parquet(name, path.clone(), schema, part.compression)?
+                };
                 part.training.push(OpenTable::create(&self.root.join(&path), encoder)?);
             }
         }
@@ -236,6 +286,9 @@ impl Sink for RunWriter {
     async fn finish(&self, mut manifest: Manifest) -> Result<Manifest> {
         if self.plan.options.verbatim_map && manifest.totals.conversations == 1 {
             self.write_only_map(&mut manifest).await?;
+        }
+        if let Some(dataset) = &self.plan.options.dataset {
+            self.write_cards(dataset, &mut manifest).await?;
         }
         self.lock.check()?;
         let (root, plan, mut manifest) = (self.root.clone(), self.plan.clone(), manifest);
@@ -261,9 +314,15 @@ impl PartSink for PartWriter {
         }
         let tables = self.tables.iter_mut().zip(batch.tables);
         let tables = tables.filter_map(|(table, rows)| Some((table.as_mut()?, rows?)));
+        try_join_all(tables.map(|(table, rows)| table.append(move |encoder| encoder.append(&rows), bridge))).await?;
         let training = self.training.iter_mut().zip(batch.training.into_iter().flatten());
-        let columns = tables.chain(training);
-        try_join_all(columns.map(|(table, rows)| table.append(move |encoder| encoder.append(&rows), bridge))).await?;
+        let append = |rows: TrainingRows| {
+            move |encoder: &mut TableEncoder| match rows {
+                TrainingRows::Table(rows) => encoder.append(&rows),
+                TrainingRows::Lines(lines) => append_texts(encoder, &lines),
+            }
+        };
+        try_join_all(training.map(|(table, rows)| table.append(append(rows), bridge))).await?;
         if !batch.rejects.is_empty() {
             let mut rejects = self.rejects.take().map_or_else(|| self.open_lines(REJECTS), Ok)?;
             rejects.append(move |encoder| encoder.append_rows(batch.rejects), bridge).await?;

@@ -5,6 +5,7 @@ use std::io::{self, Cursor, Read};
 use std::ops::Deref;
 
 use crate::error::Result;
+use crate::model::FieldMap;
 use crate::pipeline::{Batch, BatchOptions, LineBatch, LineRole, Source, SourceDigest};
 
 /// The byte order mark.
@@ -19,6 +20,8 @@ pub(super) struct Stream {
     bytes: Box<dyn Read + Send>,
     stored: Option<Stored>,
     pub(super) options: BatchOptions,
+    /// Where its records have their conversation, when somebody says so.
+    pub(super) map: Option<FieldMap>,
     /// Read but not yet handed out.
     pub(super) rest: Held,
     /// Where `rest` begins in the stream.
@@ -40,6 +43,7 @@ impl Stream {
             bytes,
             stored: None,
             options,
+            map: None,
             rest: Held::default(),
             offset: 0,
             first_byte: 0,

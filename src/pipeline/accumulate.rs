@@ -11,6 +11,7 @@ use super::tables::{Checksum, DecisionsBuilder, Kind, MetricsBuilder, OriginalRo
 use super::task::Task;
 use super::training::TrainingBuilder;
 use super::{EncodedBatch, Merge, RejectRow, Totals};
+use crate::engine::Scratch;
 use crate::error::Result;
 use crate::model::PartView;
 
@@ -32,7 +33,7 @@ impl<'t> Accumulator<'t> {
             verbatim: VerbatimBuilder::default(),
             metrics: MetricsBuilder::default(),
             decisions: DecisionsBuilder::default(),
-            training: task.dataset.map(|options| TrainingBuilder::new(options, task.verdicts)),
+            training: task.trainer.map(|trainer| TrainingBuilder::new(trainer, task.verdicts)),
             contents: Contents::default(),
             out: EncodedBatch::default(),
         }
@@ -44,7 +45,13 @@ impl<'t> Accumulator<'t> {
     }
 
     /// Counts and measures a conversation; `hash` is that of its record or row.
-    pub(crate) fn conversation(&mut self, place: RowPlace<'_>, product: &Product<'_>, hash: blake3::Hash) {
+    pub(crate) fn conversation(
+        &mut self,
+        place: RowPlace<'_>,
+        product: &Product<'_>,
+        hash: blake3::Hash,
+        scratch: &mut Scratch,
+    ) {
         let Product { decoded, condensed } = product;
         let conversation = &decoded.conversation;
         if let Some(surveyor) = self.task.surveyor {
@@ -54,7 +61,7 @@ impl<'t> Accumulator<'t> {
         }
         self.metrics.push(place, &MakeUp::of(conversation), &condensed.metrics, &Checksum(hash).to_string());
         if let Some(training) = &mut self.training {
-            training.push((self.task.input, place), conversation, condensed);
+            training.push((self.task.input, place), decoded, scratch);
         }
         if self.task.trace {
             for decision in &condensed.decisions {
@@ -122,12 +129,14 @@ impl<'t> Accumulator<'t> {
     /// All tables, with these conversations.
     pub(crate) fn finish(mut self, conversations: RecordBatch) -> Result<EncodedBatch> {
         if let Some(training) = self.training {
-            let (rows, dropped) = training.finish()?;
+            let (rows, dropped, tally) = training.finish()?;
             (self.out.training, self.out.dropped) = (Some(rows), dropped);
+            self.out.sketch.training = Some(tally);
         }
         let decisions = self.task.trace.then(|| self.decisions.finish()).transpose()?;
         let metrics = self.metrics.finish()?;
-        let mut sketch = Sketch { contents: Some(self.contents), ..Sketch::default() };
+        let training = self.out.sketch.training.take();
+        let mut sketch = Sketch { contents: Some(self.contents), training, ..Sketch::default() };
         sketch.figures.add_rows(&metrics)?;
         for reject in &self.out.rejects {
             sketch.add_reject(reject);

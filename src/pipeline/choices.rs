@@ -110,49 +110,151 @@ impl Originals {
     }
 }
 
-/// How a conversation is written for training.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum DatasetShape {
-    /// `messages: [{role, content, name, tool_calls, tool_call_id}]`.
-    #[default]
-    Openai,
-    /// `conversations: [{from, value}]`.
-    Sharegpt,
+/// An option of training data with these values, as job files write them.
+macro_rules! dataset_choices {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$value_meta:meta])* $value:ident),* $(,)? })*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $name { $($(#[$value_meta])* $value),* }
+    )*};
 }
 
-/// What conversations of a data set have in common that go to one side. First prompts that are nearly the same always count, but with
-/// `id`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum GroupBy {
-    /// The repository and the task, unless one of them holds more than a tenth of all conversations; and the first prompt.
-    #[default]
-    Auto,
-    /// The repository, and the first prompt.
-    Repository,
-    /// The task, and the first prompt.
-    Task,
-    /// The first prompt.
-    Prompt,
-    /// Nothing but the id.
-    Id,
+dataset_choices! {
+    /// Who reads training data: which columns, keys and files it has.
+    TargetName {
+        /// TRL and everything that reads `messages` with chat templates: Parquet with `messages` and `tools`.
+        #[default]
+        Trl,
+        /// OpenAI's fine-tuning: JSON lines with `messages` and `tools` and nothing else.
+        Openai,
+        /// `conversations: [{from, value}]` in JSON lines.
+        Sharegpt,
+        /// Axolotl: `messages` in JSON lines, with `train` on each turn of the assistant.
+        Axolotl,
+        /// LLaMA-Factory: JSON lines with `conversations`, `system` and `tools`, and the `dataset_info.json` beside them.
+        LlamaFactory,
+        /// Unsloth: Parquet with `conversations` of `role` and `content`.
+        Unsloth,
+    }
+    /// What a row is.
+    RowForm {
+        /// A conversation.
+        #[default]
+        Messages,
+        /// Everything before the last turn of the assistant as `prompt`, that turn as `completion`.
+        PromptCompletion,
+        /// `prompt`, `chosen` and `rejected`, of records that have two answers.
+        Preference,
+    }
+    /// How arguments of calls are written.
+    Arguments {
+        /// As JSON, which chat templates write as such.
+        #[default]
+        Json,
+        /// As a text that holds JSON, as the API of OpenAI has it.
+        Text,
+    }
+    /// What stands where an assistant calls and says nothing.
+    Empty {
+        /// A text without a letter.
+        #[default]
+        Text,
+        /// `null`.
+        Null,
+    }
+    /// What becomes of what an assistant thinks.
+    Thinking {
+        /// It stands in `reasoning_content` of its message.
+        #[default]
+        Field,
+        /// It stands in tags before the text.
+        Content,
+        /// It is left out.
+        Drop,
+    }
+    /// How calls that are made at once are written.
+    CallOrder {
+        /// In one message, their results behind it.
+        #[default]
+        Together,
+        /// One to a message, each with its result behind it: for templates that know no others.
+        Apart,
+    }
+    /// What becomes of conversations that fit not even compressed.
+    Unfit {
+        /// They are cut where turns end.
+        #[default]
+        Windows,
+        /// They are left out, and listed.
+        LeaveOut,
+    }
+    /// What conversations of a data set have in common that go to one side. First prompts that are nearly the same always count, but with
+    /// `id`.
+    GroupBy {
+        /// The repository and the task, unless one of them holds more than a tenth of all conversations; and the first prompt.
+        #[default]
+        Auto,
+        /// The repository, and the first prompt.
+        Repository,
+        /// The task, and the first prompt.
+        Task,
+        /// The first prompt.
+        Prompt,
+        /// Nothing but the id.
+        Id,
+    }
+    /// Which conversations of a data set are left out since another one is like them.
+    Twins {
+        /// Those that say nearly the same, or end where another goes on.
+        #[default]
+        Near,
+        /// Those that say the same, case, spacing and punctuation aside.
+        Exact,
+        /// None.
+        None,
+    }
+    /// What of a conversation may decide about what is hidden in rows for evaluation.
+    EvalLookAhead {
+        /// What comes before, and the last messages.
+        #[default]
+        Strict,
+        /// What comes before.
+        Off,
+    }
 }
 
-/// Which conversations of a data set are left out since another one is like them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Twins {
-    /// Those that say nearly the same, or end where another goes on.
-    #[default]
-    Near,
-    /// Those that say the same, case, spacing and punctuation aside.
-    Exact,
-    /// None.
-    None,
+impl TargetName {
+    /// True where turns are `from` and `value`.
+    pub(crate) fn is_sharegpt(self) -> bool {
+        matches!(self, Self::Sharegpt | Self::LlamaFactory)
+    }
+
+    /// True where rows are lines of JSON.
+    pub(crate) fn is_lines(self) -> bool {
+        !matches!(self, Self::Trl | Self::Unsloth)
+    }
+
+    /// The column with the messages.
+    pub(crate) fn column(self) -> &'static str {
+        match self {
+            Self::Trl | Self::Openai | Self::Axolotl => "messages",
+            Self::Sharegpt | Self::LlamaFactory | Self::Unsloth => "conversations",
+        }
+    }
+
+    /// The name in job files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Trl => "trl",
+            Self::Openai => "openai",
+            Self::Sharegpt => "sharegpt",
+            Self::Axolotl => "axolotl",
+            Self::LlamaFactory => "llama-factory",
+            Self::Unsloth => "unsloth",
+        }
+    }
 }
 
 /// How many rejects are too many.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::bridge::Bridge;
 use super::split::Verdicts;
-use super::{Condense, JobOptions, MaxRejects, Model, Observer, Shard, Timer};
+use super::{Condense, JobOptions, MaxRejects, Model, Observer, Shard, Timer, Trainer};
 
 /// What may be used while working; none of it changes a byte of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,8 @@ impl ResourceLimits {
 pub struct Context {
     /// Compresses one conversation.
     pub engine: Arc<dyn Condense>,
+    /// What makes training data of records; `None` where none is asked for.
+    pub trainer: Option<Arc<Trainer>>,
     /// Who answers the engine's questions; `None` when it has none to ask.
     pub model: Option<Arc<dyn Model>>,
     /// What decides about the output.

@@ -6,7 +6,7 @@ use super::Condense;
 use super::record::{Form, Recipe};
 use super::task::Task;
 use crate::engine::Scratch;
-use crate::model::{Condensed, Conversation, EngineOptions, Metrics, Output, ShapeName};
+use crate::model::{Condensed, Conversation, EngineOptions, Metrics, Output, ReadAs};
 
 /// Stands where an engine stands, looks and changes nothing.
 pub(super) struct Look<F> {
@@ -21,12 +21,12 @@ impl<F: Fn(&Conversation<'_>) + Send + Sync> Look<F> {
     }
 
     /// How the records of `source` are read, with this as the engine.
-    pub(super) fn task<'t>(&'t self, source: &'t str, shape: Option<ShapeName>) -> Task<'t> {
+    pub(super) fn task<'t>(&'t self, source: &'t str, read_as: Option<ReadAs<'t>>) -> Task<'t> {
         let recipe = Recipe {
             engine: self,
             form: Form::Columns,
-            shape,
-            forced: shape.is_some(),
+            read_as,
+            forced: read_as.is_some(),
             earlier: None,
             whole: true,
             dated: None,
@@ -36,7 +36,7 @@ impl<F: Fn(&Conversation<'_>) + Send + Sync> Look<F> {
             source,
             trace: false,
             verbatim_map: false,
-            dataset: None,
+            trainer: None,
             input: 0,
             verdicts: None,
             surveyor: None,

@@ -44,7 +44,7 @@ pub(crate) fn map_line(place: RowPlace<'_>, product: &Product<'_>, written: &Out
     }
     let OutputRow::Record(record) = written else { return None };
     let map = RawValue::from_string(shape::verbatim_map(&product.decoded, &product.condensed).ok()?).ok()?;
-    let seen = summaries(record, product.decoded.shape).ok()?;
+    let seen = summaries(record, product.decoded.read_as).ok()?;
     let line = MapLine {
         conversation_id: place.id.to_owned(),
         source: Some(place.source.to_owned()),

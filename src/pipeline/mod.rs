@@ -68,7 +68,10 @@ pub use batch::{
     MAX_RECORD_BYTES, MAX_ROW_BYTES, RecordLine, RowBatch,
 };
 pub use blobs::{RepeatedTexts, TextCounts, TextPlaces};
-pub use choices::{Compression, ConversationFormat, DatasetShape, GroupBy, JobKind, MaxRejects, Originals, Twins};
+pub use choices::{
+    Arguments, CallOrder, Compression, ConversationFormat, Empty, EvalLookAhead, GroupBy, JobKind, MaxRejects,
+    Originals, RowForm, TargetName, Thinking, Twins, Unfit,
+};
 pub use commit::{
     Commit, FailedInput, InputEntry, Manifest, PackedInput, Piece, Proof, ReadInput, SourceDigest, TableFile, Totals,
 };
@@ -107,6 +110,9 @@ pub use tables::{
 };
 pub use tally::{Tally, Written};
 pub use timings::{Timer, Timings};
-pub use training::{ChatGuard, is_eval, training_schema};
+pub use training::{
+    CONTEXTS, ChatGuard, ChatTemplate, Trainer, TrainingRows, TrainingTally, WithinBudget, data_card, dataset_info,
+    is_eval, training_schema,
+};
 pub use verify::{Against, Difference, verify_end, verify_inputs, verify_part};
 pub use work::invalid_utf8;

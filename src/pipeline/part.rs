@@ -28,7 +28,7 @@ use super::{
     Batch, Context, EarlierNights, EncodedBatch, MaxRejects, Merge, PartSink, Progress, Proof, SourceDigest, Totals,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Answers, Ask, AskId, Conversation};
+use crate::model::{Answers, Ask, AskId, Conversation, ReadAs};
 
 /// Why a part was not done.
 #[derive(Debug)]
@@ -135,12 +135,14 @@ async fn work_all(
 ) -> Result<()> {
     // Twice the workers, so that nobody waits for the slowest batch; memory bounds it from above.
     let n_in_flight = context.bridge.threads() * 2 + 1;
-    let forced = context.options.shape;
+    // A map is taken where a load is worked on.
+    let (forced, is_mapped) = (context.options.shape, context.options.map.is_some());
     let earlier = Earlier::asked(context.engine.options()).map(Arc::new);
     // The shape of an input is that of its first record.
     stream::try_unfold((batches, (0, forced)), |(mut batches, (input, shape))| async move {
         let Some(mut admitted) = batches.recv().await else { return Ok(None) };
-        let is_known = forced.is_some() || shape.is_some() && admitted.load.iter().all(|fed| fed.input == input);
+        let is_known =
+            forced.is_some() || is_mapped || shape.is_some() && admitted.load.iter().all(|fed| fed.input == input);
         if is_known {
             admitted.load.iter_mut().for_each(|fed| fed.shape = shape);
         } else {
@@ -166,7 +168,7 @@ async fn work_all(
             earlier.take(prompts);
         }
         let (inputs, earlier, beside) = (inputs.clone(), earlier.clone(), beside.clone());
-        let work = Work { context, inputs, forced: forced.is_some(), earlier, beside };
+        let work = Work { context, inputs, forced: forced.is_some() || is_mapped, earlier, beside };
         async move {
             let bytes = load.iter().map(|fed| fed.batch.n_bytes() as u64).sum();
             let (encoded, counted) = work.load(load).await?;
@@ -205,13 +207,15 @@ async fn prompts(
     earlier: Arc<Earlier>,
 ) -> Result<Vec<PromptLines>> {
     let name = load.first().map(|fed| name_of(&inputs, fed.input).to_owned()).unwrap_or_default();
+    let map = context.options.map.clone();
     let read = move || {
         let found = Mutex::new(Vec::new());
         let look = Look::new(|conversation: &Conversation<'_>| {
             found.lock().unwrap_or_else(PoisonError::into_inner).push(earlier.read(conversation));
         });
         for fed in &*load {
-            encode_batch(&look.task(name_of(&inputs, fed.input), fed.shape), &fed.batch)?;
+            let read_as = ReadAs::told(map.as_ref(), fed.shape);
+            encode_batch(&look.task(name_of(&inputs, fed.input), read_as), &fed.batch)?;
         }
         Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
     };
@@ -240,7 +244,8 @@ impl Work<'_> {
         let options = &self.context.options;
         let (form, trace, verbatim_map) = (options.format.into(), options.trace, options.verbatim_map);
         let whole = options.originals == Originals::Whole;
-        let (dataset, forced, earlier) = (options.dataset, self.forced, self.earlier.clone());
+        let (trainer, forced, earlier) = (self.context.trainer.clone(), self.forced, self.earlier.clone());
+        let map = options.map.clone();
         let (beside, verdicts, ages) = (self.beside.clone(), self.context.verdicts.clone(), options.ages);
         let place = load.first().map_or_else(String::new, |fed| {
             let source = name_of(&inputs, fed.input);
@@ -253,7 +258,7 @@ impl Work<'_> {
         let encode = move || {
             let consulted = Consulted::new(&*engine, &answers);
             let task = |fed: &Fed| {
-                let (shape, earlier) = (fed.shape, earlier.as_deref());
+                let (read_as, earlier) = (ReadAs::told(map.as_ref(), fed.shape), earlier.as_deref());
                 // Rows of a table are conversations that have ended.
                 let is_dated = matches!(fed.batch, Batch::Lines(_));
                 let written_at = inputs.get(fed.input).and_then(|input| input.written_at);
@@ -261,13 +266,13 @@ impl Work<'_> {
                     let known = beside.nights.as_deref().map(|nights| (nights, name_of(&inputs, fed.input)));
                     Dated { ages, written_at, known }
                 });
-                let recipe = Recipe { engine: &consulted, form, shape, forced, earlier, whole, dated };
+                let recipe = Recipe { engine: &consulted, form, read_as, forced, earlier, whole, dated };
                 Task {
                     recipe,
                     source: name_of(&inputs, fed.input),
                     trace,
                     verbatim_map,
-                    dataset,
+                    trainer: trainer.as_deref(),
                     input: inputs.get(fed.input).map_or(0, |input| input.index),
                     verdicts: verdicts.as_deref(),
                     surveyor: beside.surveyor.as_deref(),
@@ -336,5 +341,5 @@ async fn write_all<P: PartSink>(
 pub(super) fn too_many(name: &str, rejects: u64, limit: &str) -> Error {
     let records = if rejects == 1 { "1 record was".to_owned() } else { format!("{rejects} records were") };
     Error::input(name, format!("{records} rejected, {limit}"))
-        .hinting("look at the reasons with --max-rejects left out, or name the shape with --shape")
+        .hinting("look at the reasons with --max-rejects left out: they say what would help")
 }

@@ -16,7 +16,7 @@ use super::sketch::Sketch;
 use super::split::ChatNote;
 use super::{
     Batch, Commit, EarlierNights, Manifest, PlannedInput, Proof, RejectRow, RunPlan, Slice, SourceDigest, TableInput,
-    TableName, Timings, Totals,
+    TableName, Timings, Totals, TrainingRows,
 };
 use crate::error::{Error, Result};
 use crate::model::{Answer, Ask};
@@ -78,7 +78,7 @@ pub struct EncodedBatch {
     /// Lines of the reference-compatible map from message id to original, when asked for.
     pub verbatim_map: Vec<String>,
     /// Training-ready rows for train and eval, when asked for.
-    pub training: Option<[RecordBatch; 2]>,
+    pub training: Option<[TrainingRows; 2]>,
     /// What was noted of conversations, where nothing else is done with them.
     pub notes: Vec<ChatNote>,
     /// Lines about conversations that are not among them.

@@ -8,7 +8,7 @@ use super::originals::{WrittenMessages, by_written};
 use super::tables::{OriginalRow, label};
 use super::{Condense, ConversationFormat, MAX_RECORD_BYTES};
 use crate::engine::Scratch;
-use crate::model::{Condensed, Conversation, Message, Original, Output, Reject, RejectReason, ShapeName};
+use crate::model::{Condensed, Conversation, Message, Original, Output, ReadAs, Reject, RejectReason};
 use crate::shape::{self, Decoded, Delta, Row};
 
 /// What a worker needed for a longer record it gives back at once.
@@ -39,7 +39,7 @@ impl From<ConversationFormat> for Form {
 pub(crate) struct Recipe<'a> {
     pub(crate) engine: &'a dyn Condense,
     pub(crate) form: Form,
-    pub(crate) shape: Option<ShapeName>,
+    pub(crate) read_as: Option<ReadAs<'a>>,
     pub(crate) forced: bool,
     /// What earlier conversations show, where that counts.
     pub(crate) earlier: Option<&'a Earlier>,
@@ -80,14 +80,14 @@ pub(crate) enum OutputRow<'p> {
 /// Reads and compresses one record, with a last hand on the conversation before the engine sees it; a panic below
 /// becomes a reject.
 pub(crate) fn process<'r>(
-    recipe: &Recipe<'_>,
+    recipe: &Recipe<'r>,
     record: &'r str,
     fallback_id: &str,
     scratch: &mut Scratch,
     prepare: impl FnOnce(&mut Decoded<'r>),
 ) -> Result<Product<'r>, Reject> {
     let work = || {
-        let mut decoded = decode_record(record, recipe.shape, recipe.forced, fallback_id)?;
+        let mut decoded = decode_record(record, recipe.read_as, recipe.forced, fallback_id)?;
         prepare(&mut decoded);
         if let Some(earlier) = recipe.earlier {
             earlier.note(&mut decoded.conversation);
@@ -194,19 +194,18 @@ fn failed(message: &str) -> Reject {
     Reject { reason: RejectReason::Internal, detail }
 }
 
-/// The conversation that a job reads from `record`, which is of this shape, unless it is not `forced` and another fits
-/// better.
+/// The conversation that a job reads from `record` like this, unless it is not `forced` and a shape fits better.
 pub fn decode_record<'r>(
     record: &'r str,
-    shape: Option<ShapeName>,
+    read_as: Option<ReadAs<'r>>,
     forced: bool,
     fallback_id: &str,
 ) -> Result<Decoded<'r>, Reject> {
-    let Some(shape) = shape.or_else(|| shape::detect(record)) else {
+    let Some(read_as) = read_as.or_else(|| shape::detect(record).map(ReadAs::Shape)) else {
         return Err(unknown(record));
     };
-    let decoded = shape::decode(record, shape, fallback_id).or_else(|reject| {
-        let other = if forced { None } else { shape::detect(record).filter(|&other| other != shape) };
+    let decoded = shape::decode(record, read_as, fallback_id).or_else(|reject| {
+        let other = if forced { None } else { shape::detect(record).filter(|&other| read_as.shape() != Some(other)) };
         other.map_or(Err(reject), |other| shape::decode(record, other, fallback_id))
     });
     decoded.map(|mut decoded| {
@@ -239,7 +238,7 @@ fn unknown(record: &str) -> Reject {
         }
         Ok(_) => Reject {
             reason: RejectReason::UnknownShape,
-            detail: "the record holds no conversation in a known shape; name its shape with --shape".to_owned(),
+            detail: format!("the record holds no conversation in a known shape; {}", shape::advice(record)),
         },
     }
 }

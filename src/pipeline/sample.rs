@@ -8,7 +8,7 @@ use super::sweep::detached;
 use super::work::encode_batch;
 use super::{Corpus, PlannedInput, Slice};
 use crate::error::{ErrorKind, Result};
-use crate::model::{Conversation, ShapeName};
+use crate::model::{Conversation, ReadAs};
 
 /// Bytes of inputs that are read whole; of more the sample has so many, too.
 pub const SAMPLE_BYTES: u64 = 64 << 20;
@@ -82,7 +82,7 @@ pub fn sample(
     corpus: &dyn Corpus,
     inputs: &[(PlannedInput, Vec<Slice>)],
     sampled: &[Sampled],
-    shape: Option<ShapeName>,
+    read_as: Option<ReadAs<'_>>,
 ) -> Result<Vec<Conversation<'static>>> {
     let drawn = Mutex::new(Vec::new());
     let look = Look::new(|conversation: &Conversation<'_>| {
@@ -94,7 +94,7 @@ pub fn sample(
         while n_read < of.n_bytes {
             let Some(batch) = source.next_batch()? else { break };
             n_read += batch.n_bytes() as u64;
-            encode_batch(&look.task(&input.source, shape), &batch)?;
+            encode_batch(&look.task(&input.source, read_as), &batch)?;
         }
         Ok(())
     };

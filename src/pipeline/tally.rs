@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::sketch::RejectShare;
-use super::{Commit, Merge, TableFile, Totals};
+use super::{Commit, Merge, TableFile, Totals, TrainingTally};
 
 /// Sums over the parts of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,6 +18,8 @@ pub struct Tally {
     pub written: BTreeMap<String, Written>,
     /// Rejected records by reason.
     pub rejects: BTreeMap<String, RejectShare>,
+    /// What training data came to, where some was made.
+    pub training: Option<TrainingTally>,
 }
 
 /// What was written into a table.
@@ -38,6 +40,7 @@ impl Tally {
         commit.files.iter().for_each(|file| self.add_file(file));
         if let Some(sketch) = &commit.sketch {
             self.rejects.absorb(&sketch.rejects);
+            self.training.absorb(&sketch.training);
         }
     }
 

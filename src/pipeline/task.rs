@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::record::Recipe;
 use super::split::{Surveyor, Verdicts};
-use super::{DatasetOptions, EarlierNights};
+use super::{EarlierNights, Trainer};
 use crate::engine::{Laps, Scratch};
 
 thread_local! {
@@ -18,7 +18,8 @@ pub(crate) struct Task<'a> {
     pub(crate) source: &'a str,
     pub(crate) trace: bool,
     pub(crate) verbatim_map: bool,
-    pub(crate) dataset: Option<DatasetOptions>,
+    /// What makes training data of records; nothing where none is asked for.
+    pub(crate) trainer: Option<&'a Trainer>,
     /// The place of the input in the plan.
     pub(crate) input: usize,
     /// What was decided about the conversations of a data set.

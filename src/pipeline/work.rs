@@ -227,7 +227,7 @@ impl Lines<'_> {
         let product = process(&recipe, record, &fallback, scratch, |_| {})?;
         if task.surveyor.is_some() {
             let place = RowPlace { id: &product.decoded.conversation.id, source: task.source, row };
-            self.sum.conversation(place, &product, blake3::Hash::from_bytes([0; 32]));
+            self.sum.conversation(place, &product, blake3::Hash::from_bytes([0; 32]), scratch);
             return Ok(());
         }
         let encoded = product.encode(&task.recipe, scratch)?;
@@ -235,7 +235,7 @@ impl Lines<'_> {
         let place = RowPlace { id: &id, source: task.source, row };
         self.frame(place, frame);
         if self.comes_again(place, &product, &encoded) {
-            self.sum.conversation(place, &product, blake3::hash(record.as_bytes()));
+            self.sum.conversation(place, &product, blake3::hash(record.as_bytes()), scratch);
             return Ok(());
         }
         match &encoded.written {
@@ -252,7 +252,7 @@ impl Lines<'_> {
         if task.verbatim_map {
             self.sum.out.verbatim_map.extend(map_line(place, &product, &encoded.written));
         }
-        self.sum.conversation(place, &product, blake3::hash(record.as_bytes()));
+        self.sum.conversation(place, &product, blake3::hash(record.as_bytes()), scratch);
         Ok(())
     }
 

@@ -63,8 +63,6 @@ pub struct RunFacts {
     pub config_blake3: String,
     /// How much of what comes after a message decided what was hidden of it; `null` where looks decided.
     pub look_ahead: Option<LookAhead>,
-    /// Rows to evaluate on that were written beside the tables.
-    pub eval_rows: u64,
     /// The options that differ from the defaults, as `name = value`.
     pub options: Vec<String>,
     /// Whether its figures come from sketches in the commits, or were read from its tables.

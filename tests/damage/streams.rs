@@ -260,9 +260,21 @@ const STREAMS: &[Stream] = &[
     ),
     ("The same id several times", Made("a.jsonl", || chat(0).repeat(3).into_bytes()), 3, &[], ""),
     ("No id", Made("a.jsonl", || chats(0..2).replace("\"id\":", "\"x\":").into_bytes()), 2, &[], ""),
-    ("`messages` is null", Made("a.jsonl", || with(&line("null"))), 1, &["no_messages"], "--shape"),
-    ("`messages` is a text", Made("a.jsonl", || with(&line("\"hello\""))), 1, &["no_messages"], "--shape"),
-    ("`messages` is an object", Made("a.jsonl", || with(&line("{\"role\":\"user\"}"))), 1, &["no_messages"], "--shape"),
+    ("`messages` is null", Made("a.jsonl", || with(&line("null"))), 1, &["no_messages"], "could be its messages"),
+    (
+        "`messages` is a text",
+        Made("a.jsonl", || with(&line("\"hello\""))),
+        1,
+        &["no_messages"],
+        "could be its messages",
+    ),
+    (
+        "`messages` is an object",
+        Made("a.jsonl", || with(&line("{\"role\":\"user\"}"))),
+        1,
+        &["no_messages"],
+        "could be its messages",
+    ),
     (
         "`messages` is a list of texts",
         Made("a.jsonl", || with(&line("[\"a\",\"b\"]"))),
@@ -276,7 +288,7 @@ const STREAMS: &[Stream] = &[
         Made("a.jsonl", || with("{\"id\":\"m\",\"text\":\"x\"}\n")),
         1,
         &["no_messages"],
-        "--shape",
+        "could be its messages",
     ),
     ("A message without content", Made("a.jsonl", || with(&line("[{\"role\":\"user\"}]"))), 2, &[], ""),
     (

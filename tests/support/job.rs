@@ -103,6 +103,7 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
         policy: None,
         format,
         shape: None,
+        map: None,
         messages_column: None,
         trace: false,
         verbatim_map: false,
@@ -117,6 +118,7 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
     };
     Context {
         engine,
+        trainer: None,
         model: None,
         options,
         bridge: Bridge::new(2).expect("threads start"),

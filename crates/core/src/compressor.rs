@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Engine, Scratch};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Decision, EngineOptions, Metrics, Original, Reject, RejectReason, ShapeName};
+use crate::model::{Decision, EngineOptions, FieldMap, Metrics, Original, ReadAs, Reject, RejectReason, ShapeName};
 use crate::shape::{self, decode, restore_record, restores_record};
 use crate::summary::Adapter;
 use crate::text::tokens::TokenCounter;
@@ -18,6 +18,7 @@ use crate::walk::UseModel;
 pub struct Compressor {
     engine: Engine,
     shape: Option<ShapeName>,
+    map: Option<FieldMap>,
     scratch: Scratch,
 }
 
@@ -69,13 +70,19 @@ impl Compressor {
     }
 
     fn of(engine: Engine) -> Self {
-        Self { engine, shape: None, scratch: Scratch::default() }
+        Self { engine, shape: None, map: None, scratch: Scratch::default() }
     }
 
     /// Reads every record in this shape, instead of one that fits it.
     #[must_use]
     pub fn with_shape(self, shape: ShapeName) -> Self {
         Self { shape: Some(shape), ..self }
+    }
+
+    /// Reads every record as `map` says, whatever its shape.
+    #[must_use]
+    pub fn with_map(self, map: FieldMap) -> Self {
+        Self { map: Some(map), ..self }
     }
 
     /// Guesses with `model` what is used later, where [`EngineOptions::look_ahead`] is off.
@@ -100,11 +107,12 @@ impl Compressor {
     pub fn compress(&mut self, record: &str) -> std::result::Result<Compressed, Reject> {
         let unknown = || Reject {
             reason: RejectReason::UnknownShape,
-            detail: "the record holds no conversation in a known shape".to_owned(),
+            detail: format!("the record holds no conversation in a known shape; {}", shape::advice(record)),
         };
-        let shape = self.shape.or_else(|| shape::detect(record)).ok_or_else(unknown)?;
+        let told = ReadAs::told(self.map.as_ref(), self.shape);
+        let read_as = told.or_else(|| shape::detect(record).map(ReadAs::Shape)).ok_or_else(unknown)?;
         let blake3 = blake3::hash(record.as_bytes()).to_hex().to_string();
-        let decoded = decode(record, shape, blake3.get(..16).unwrap_or_default())?;
+        let decoded = decode(record, read_as, blake3.get(..16).unwrap_or_default())?;
         let condensed = self.engine.condense(&decoded.conversation, &mut self.scratch);
         let (shorter, layout) = decoded.condensed_record_and_layout(&condensed, self.engine.options().provenance);
         let originals = decoded.originals(&condensed);

@@ -53,8 +53,8 @@ pub use error::{Error, ErrorKind, Result};
 #[doc(inline)]
 pub use model::{
     Action, ActionCounts, AdapterName, AssistantText, BudgetOutcome, BudgetStrategy, ChunkPolicy, ClassifierMode,
-    ClassifierSource, CompactionOutcome, CompressionDepth, Decision, EngineOptions as Options, EntropyMode, Grounding,
-    HideBy, Images, KeepCopy, LookAhead, Metrics, PreservePattern, Preset, ProvenancePlace, Reason, Reject,
+    ClassifierSource, CompactionOutcome, CompressionDepth, Decision, EngineOptions as Options, EntropyMode, FieldMap,
+    Grounding, HideBy, Images, KeepCopy, LookAhead, Metrics, PreservePattern, Preset, ProvenancePlace, Reason, Reject,
     RejectReason, ShapeName, Summarizer, SystemPrompts, Tokenizer, UnitCounts, Users,
 };
 #[doc(inline)]

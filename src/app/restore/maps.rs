@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
-use crate::model::{Reject, ShapeName};
+use crate::model::{ReadAs, Reject};
 use crate::pipeline::{MapLine, label};
 use crate::shape::{self, Found, Lookup, Summary, VerbatimMap, value_hash};
 
@@ -137,13 +137,13 @@ impl Seen {
         &mut self,
         maps: &Maps<'_>,
         record: &str,
-        shape: ShapeName,
+        read_as: ReadAs<'_>,
         place: &str,
     ) -> std::result::Result<(), Reject> {
-        let decoded = shape::decode(record, shape, "")?;
+        let decoded = shape::decode(record, read_as, "")?;
         let id = Some(&*decoded.conversation.id).filter(|id| !id.is_empty()).map(|id| label(id).into_owned());
         let seen = Record { id, hash: value_hash(record) };
-        for Summary { json, ids } in shape::summaries(record, shape)? {
+        for Summary { json, ids } in shape::summaries(record, read_as)? {
             let (bound, loose) = maps.entries_for(json, &seen);
             for id in ids.iter().filter(|id| maps.find(&bound, id) == Found::Nothing) {
                 for &entry in loose.iter().filter(|&&at| maps.find(&[at], id) != Found::Nothing) {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::app::output::Stdout;
 use crate::io::LeftRun;
 use crate::io::store::Stores;
-use crate::model::ShapeName;
+use crate::model::{FieldMap, ShapeName};
 
 /// What is restored, from what.
 #[derive(Debug, Clone)]
@@ -38,6 +38,8 @@ pub enum Restoring {
         is_recursive: bool,
         /// The shape of the records, where it is known.
         shape: Option<ShapeName>,
+        /// Where they have their conversation, when that is told.
+        fields: Option<FieldMap>,
     },
 }
 

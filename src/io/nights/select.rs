@@ -14,7 +14,6 @@ use crate::io::row_files::{MAGIC_BYTES, named_table};
 use crate::io::store::{Blob, Place};
 use crate::io::stream::BOM;
 use crate::io::{Codec, Input, failed, hash_of, open_input, sniff_table};
-use crate::model::ShapeName;
 use crate::pipeline::{BatchOptions, JobOptions, KeptLog, LogState, Slice, TableOptions};
 
 const READ_BYTES: usize = 1 << 20;
@@ -72,7 +71,7 @@ impl Store {
             }
             let before = known.map(|(run, state)| state.night.clone().unwrap_or_else(|| run.to_owned()));
             let mut extends = None;
-            let version = self.version(file, known, options.shape).and_then(|version| {
+            let version = self.version(file, known, &options.tables()).and_then(|version| {
                 let is_read_whole = matches!(&version, Some(Version::New | Version::Changed(None)));
                 if is_read_whole {
                     check_table(&input, file, options)?;
@@ -116,7 +115,7 @@ impl Store {
         &self,
         file: &Place,
         known: Option<(&str, &LogState)>,
-        shape: Option<ShapeName>,
+        tables: &TableOptions,
     ) -> Result<Option<Version>> {
         let Some(blob) = file.find()? else { return Ok(None) };
         let Some((run, known)) = known else { return Ok(Some(Version::New)) };
@@ -132,7 +131,7 @@ impl Store {
         }
         let opened = open_codec(BufReader::with_capacity(READ_BYTES, blob.stream())).map_err(cannot)?;
         let mut compared = Compared::of(opened, &self.extents(run, known)?).map_err(cannot)?;
-        if !is_lines(&compared.head, shape) {
+        if !is_lines(&compared.head, tables) {
             // Sessions and documents are read as wholes.
             compared.kept = 0;
         }
@@ -164,8 +163,7 @@ fn check_table(input: &Input, file: &Place, options: &JobOptions) -> Result<()> 
         return Ok(());
     }
     let batches = BatchOptions { batch_bytes: options.batch_bytes, max_record_bytes: options.max_record_bytes };
-    let tables = TableOptions { messages_column: options.messages_column.clone(), shape: options.shape };
-    open_input(input, &Slice::Whole, batches, &tables)?;
+    open_input(input, &Slice::Whole, batches, &options.tables())?;
     options.format.check_table(&input.name)
 }
 

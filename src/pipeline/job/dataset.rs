@@ -4,21 +4,60 @@ use serde::{Deserialize, Serialize};
 
 use super::DatasetArgs;
 use crate::error::{Error, Result};
-use crate::pipeline::{DatasetShape, GroupBy, Twins};
+use crate::model::LookAhead;
+use crate::pipeline::split::Side;
+use crate::pipeline::{
+    Arguments, CallOrder, Empty, EvalLookAhead, GroupBy, RowForm, TargetName, Thinking, Twins, Unfit,
+};
 
 /// One in twenty is enough to see whether training goes well.
 const DEFAULT_EVAL_SHARE: f64 = 0.05;
+/// Nine of ten values that an answer uses stand before it; with less, a model learns to invent them.
+const DEFAULT_MIN_GROUNDING: f64 = 0.9;
 
 /// What decides about training-ready data.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct DatasetOptions {
-    /// How a conversation is written.
-    pub shape: DatasetShape,
+    /// Who reads it.
+    pub target: TargetName,
+    /// What a row is.
+    pub form: RowForm,
+    /// How arguments of calls are written.
+    pub arguments: Arguments,
+    /// What stands where an assistant calls and says nothing.
+    pub empty: Empty,
+    /// What becomes of what an assistant thinks.
+    pub thinking: Thinking,
+    /// How calls that are made at once are written.
+    pub calls: CallOrder,
     /// Share of the conversations that go to `eval`, 0 to 1.
     pub eval_share: f64,
-    /// Conversations with more tokens are left out of the data.
-    pub drop_over: Option<u64>,
+    /// What may decide about what is hidden in rows for evaluation.
+    pub eval_look_ahead: EvalLookAhead,
+    /// Most tokens of a row.
+    pub max_tokens: Option<usize>,
+    /// Least share of what the assistant used that still stands before its use, in a row that was compacted to `max_tokens`.
+    pub min_grounding: f64,
+    /// The file with the chat template.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chat_template: Option<String>,
+    /// BLAKE3 of that file, in hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chat_template_blake3: Option<String>,
+    /// What becomes of conversations that take more.
+    pub unfit: Unfit,
+}
+
+impl DatasetOptions {
+    /// How far an engine looks ahead on this side, where for training it looks as far as `train`.
+    pub fn look_ahead(&self, side: Side, train: Option<LookAhead>) -> Option<LookAhead> {
+        match (side, train, self.eval_look_ahead) {
+            (Side::Eval, Some(LookAhead::Turns), EvalLookAhead::Strict) => Some(LookAhead::Strict),
+            (Side::Eval, Some(LookAhead::Turns), EvalLookAhead::Off) => Some(LookAhead::Off),
+            (_, train, _) => train,
+        }
+    }
 }
 
 /// How the conversations of training-ready data are split, and which are left out.
@@ -68,11 +107,47 @@ impl DatasetArgs {
         if !(0.0..=1.0).contains(&eval_share) {
             return usage("dataset.eval_share", "expected a share from 0 to 1");
         }
-        match (self.max_tokens, *self.drop_unfit.get_or_insert_default()) {
-            (Some(_), false) => usage("dataset.max_tokens", "max_tokens does nothing without drop_unfit = true"),
-            (None, true) => usage("dataset.drop_unfit", "drop_unfit needs max_tokens: what is too much?"),
-            (drop_over, _) => Ok(DatasetOptions { shape: *self.shape.get_or_insert_default(), eval_share, drop_over }),
+        if self.max_tokens == Some(0) {
+            return usage("dataset.max_tokens", "nothing fits into 0 tokens");
         }
+        let target = *self.target.get_or_insert_default();
+        let form = *self.form.get_or_insert_default();
+        if form != RowForm::Messages && target != TargetName::Trl {
+            return usage("dataset.form", "this is a form of target = \"trl\"; others read whole conversations");
+        }
+        let min_grounding = *self.min_grounding.get_or_insert(DEFAULT_MIN_GROUNDING);
+        if !(0.0..=1.0).contains(&min_grounding) {
+            return usage("dataset.min_grounding", "expected a share from 0 to 1");
+        }
+        let is_openai = target == TargetName::Openai;
+        let arguments = if is_openai { Arguments::Text } else { Arguments::Json };
+        if is_openai && self.arguments == Some(Arguments::Json) {
+            return usage("dataset.arguments", "target = \"openai\" takes arguments as text only");
+        }
+        let thinking = match target {
+            TargetName::Openai => Thinking::Drop,
+            TargetName::Sharegpt | TargetName::LlamaFactory => Thinking::Content,
+            TargetName::Trl | TargetName::Axolotl | TargetName::Unsloth => Thinking::Field,
+        };
+        let thinking = *self.thinking.get_or_insert(thinking);
+        if thinking == Thinking::Field && (is_openai || target.is_sharegpt()) {
+            return usage("dataset.thinking", "this target has no field for it; take content or drop");
+        }
+        Ok(DatasetOptions {
+            target,
+            form,
+            arguments: *self.arguments.get_or_insert(arguments),
+            empty: *self.empty.get_or_insert(if is_openai { Empty::Null } else { Empty::Text }),
+            thinking,
+            calls: *self.calls.get_or_insert_default(),
+            eval_share,
+            eval_look_ahead: *self.eval_look_ahead.get_or_insert_default(),
+            max_tokens: self.max_tokens.map(|most| most as usize),
+            min_grounding,
+            chat_template: self.chat_template.clone(),
+            chat_template_blake3: None,
+            unfit: *self.unfit.get_or_insert_default(),
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::model::{EngineOptions, Tokenizer};
+use crate::pipeline::ChatTemplate;
 use crate::text::tokens::{TokenCounter, counter, from_json};
 use crate::walk::UseModel;
 
@@ -16,6 +17,8 @@ pub struct EngineFiles {
     pub counter: Option<Arc<dyn TokenCounter>>,
     /// What guesses uses; `None` for the model that is built in.
     pub uses: Option<Arc<UseModel>>,
+    /// How a model reads a chat, for training data; `None` where nobody asks.
+    pub template: Option<ChatTemplate>,
     /// BLAKE3 in hex of the files: of the tokenizer, of the model.
     pub(super) hashes: (Option<String>, Option<String>),
 }
@@ -77,4 +80,6 @@ pub enum FileKind {
     Tokenizer,
     /// A model that `condenser learn` wrote.
     UseModel,
+    /// A chat template, or the `tokenizer_config.json` that holds one.
+    ChatTemplate,
 }

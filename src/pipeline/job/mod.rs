@@ -17,8 +17,11 @@ mod values;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Compression, ConversationFormat, DatasetShape, GroupBy, JobKind, MaxRejects, Originals, Policy, Twins};
-use crate::model::{EngineArgs, Floor, ShapeName, one_or_many_floors};
+use super::{
+    Arguments, CallOrder, Compression, ConversationFormat, Empty, EvalLookAhead, GroupBy, JobKind, MaxRejects,
+    Originals, Policy, RowForm, TargetName, Thinking, Twins, Unfit,
+};
+use crate::model::{EngineArgs, FieldMap, Floor, ShapeName, one_or_many_floors};
 
 pub use compaction::{AgeRules, CompactionArgs, MERGED};
 pub use dataset::{DatasetOptions, SplitOptions};
@@ -60,6 +63,10 @@ pub struct JobArgs {
     /// Shape of all records; found out per file when left out.
     #[arg(long, value_enum)]
     pub shape: Option<ShapeName>,
+    /// Where records of no known shape have their conversation, such as messages=state.turns,role=speaker,content=text.
+    #[arg(long, value_name = "NAME=PATH,…")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<FieldMap>,
     /// Of tables: the column with the conversations; found by name and type when left out.
     #[arg(long, value_name = "NAME")]
     pub messages_column: Option<String>,
@@ -157,8 +164,18 @@ pub struct JobArgs {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct DatasetArgs {
-    /// How a conversation is written [default: openai].
-    pub shape: Option<DatasetShape>,
+    /// Who reads the data [default: trl].
+    pub target: Option<TargetName>,
+    /// What a row is [default: messages].
+    pub form: Option<RowForm>,
+    /// How arguments of calls are written [default: json; text for openai].
+    pub arguments: Option<Arguments>,
+    /// What stands where an assistant calls and says nothing [default: text; null for openai].
+    pub empty: Option<Empty>,
+    /// What becomes of what an assistant thinks [default: field; content for sharegpt and llama-factory, drop for openai].
+    pub thinking: Option<Thinking>,
+    /// How calls that are made at once are written [default: together].
+    pub calls: Option<CallOrder>,
     /// Share of the conversations that go to `eval`, 0 to 1 [default: 0.05].
     pub eval_share: Option<f64>,
     /// What conversations have in common that go to one side: all that is known, or one kind of it [default: auto].
@@ -173,10 +190,16 @@ pub struct DatasetArgs {
     pub stratify: Option<bool>,
     /// An earlier run whose sides are kept.
     pub split_from: Option<String>,
-    /// Most tokens of a conversation after compression; goes with `drop_unfit`.
+    /// What may decide about what is hidden in rows for evaluation [default: strict].
+    pub eval_look_ahead: Option<EvalLookAhead>,
+    /// Most tokens of a row, as the trainer counts them: with `tokenizer` of the engine and `chat_template`.
     pub max_tokens: Option<u64>,
-    /// Leave conversations over `max_tokens` out of the data (never out of the run) and list them [default: false].
-    pub drop_unfit: Option<bool>,
+    /// Least grounding of a row that was compacted to `max_tokens`; with less it is cut instead, 0 to 1 [default: 0.9].
+    pub min_grounding: Option<f64>,
+    /// The chat template of the model: a Jinja file, or the `tokenizer_config.json` that holds it.
+    pub chat_template: Option<String>,
+    /// What becomes of conversations that take more even compressed [default: windows].
+    pub unfit: Option<Unfit>,
 }
 
 fn is_empty<T: Default + PartialEq>(value: &T) -> bool {

@@ -15,10 +15,12 @@ use super::{
     StoreArgs,
 };
 use crate::error::{Error, Result};
-use crate::model::{AssistantText, EngineOptions, LookAhead, ProvenancePlace, ShapeName, SystemPrompts, changes};
+use crate::model::{
+    AssistantText, EngineOptions, FieldMap, LookAhead, ProvenancePlace, ReadAs, ShapeName, SystemPrompts, changes,
+};
 use crate::pipeline::{
-    Ages, Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
-    Originals, PolicyOptions, TableName,
+    Ages, ChatTemplate, Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES,
+    MAX_RECORD_BYTES, MaxRejects, Originals, PolicyOptions, TableName, TableOptions,
 };
 
 /// A part has at most about this much of a file that can be cut: enough that the files of a part are large, little
@@ -65,6 +67,9 @@ pub struct JobOptions {
     pub compression: Compression,
     /// The shape of all records; `null` when it is found out per file.
     pub shape: Option<ShapeName>,
+    /// Where records have their conversation; nothing when their shape tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<FieldMap>,
     /// The column of tables that holds the conversations; `null` when it is found out per file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages_column: Option<String>,
@@ -105,6 +110,16 @@ impl JobOptions {
     /// How far the engines look ahead; `None` where looks decide and none does.
     pub fn looks_ahead(&self) -> Option<LookAhead> {
         self.engines().find_map(EngineOptions::looks_ahead)
+    }
+
+    /// What the job says about its inputs.
+    pub fn tables(&self) -> TableOptions {
+        TableOptions { messages_column: self.messages_column.clone(), shape: self.shape, map: self.map.clone() }
+    }
+
+    /// As what all records are read, where that is told.
+    pub fn read_as(&self) -> Option<ReadAs<'_>> {
+        ReadAs::told(self.map.as_ref(), self.shape)
     }
 
     /// Whether a run with these options has this table.
@@ -187,6 +202,7 @@ impl JobArgs {
     pub fn settle(mut self, environment: &dyn Fn(&str) -> Option<String>) -> Result<JobSettings> {
         let kind = *self.kind.get_or_insert_default();
         self.refuse_other_tables(kind)?;
+        self.refuse_map_of_shape()?;
         let target = self.target(kind)?;
         let is_filter = target == Target::Filter;
         let (format, compression) = self.formats(kind, is_filter)?;
@@ -249,6 +265,7 @@ impl JobArgs {
             format,
             compression,
             shape: self.shape,
+            map: self.map.clone(),
             messages_column: self.messages_column.clone(),
             trace,
             verbatim_map,
@@ -316,6 +333,15 @@ impl JobArgs {
         Ok(size.0)
     }
 
+    fn refuse_map_of_shape(&self) -> Result<()> {
+        match (self.shape, &self.map) {
+            (Some(_), Some(_)) => {
+                usage("map", "a map reads records of no known shape: leave out either the map or the shape")
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn refuse_other_tables(&self, kind: JobKind) -> Result<()> {
         let tables = [
             ("dataset", JobKind::Dataset, self.dataset != DatasetArgs::default()),
@@ -333,7 +359,14 @@ impl JobArgs {
 impl JobSettings {
     /// The same job with what the files hold that its options name, whose bytes `read` gives; their hashes decide about the output.
     pub fn with_files(mut self, read: impl Fn(&str, FileKind) -> Result<Vec<u8>>) -> Result<Self> {
-        self.files = EngineFiles::load(&self.options.engine, read)?;
+        self.files = EngineFiles::load(&self.options.engine, &read)?;
+        if let Some(dataset) = &mut self.options.dataset
+            && let Some(path) = &dataset.chat_template
+        {
+            let bytes = read(path, FileKind::ChatTemplate)?;
+            self.files.template = Some(ChatTemplate::read(path, &bytes)?);
+            dataset.chat_template_blake3 = Some(blake3::hash(&bytes).to_hex().to_string());
+        }
         (self.options.tokenizer_blake3, self.options.use_model_blake3) = self.files.hashes.clone();
         Ok(self)
     }

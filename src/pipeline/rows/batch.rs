@@ -6,6 +6,7 @@ use arrow::compute::filter_record_batch;
 use arrow::record_batch::RecordBatch;
 
 use super::packed::{pack, unpack};
+use crate::engine::Scratch;
 use crate::error::{Error, Result};
 use crate::model::{Reject, RejectReason};
 use crate::pipeline::accumulate::Accumulator;
@@ -35,8 +36,9 @@ pub(super) fn measure(
     row: usize,
     place: RowPlace<'_>,
     product: &Product<'_>,
+    scratch: &mut Scratch,
 ) {
-    sum.conversation(place, product, blake3::Hash::from_bytes(batch.marks[row].hash));
+    sum.conversation(place, product, blake3::Hash::from_bytes(batch.marks[row].hash), scratch);
     sum.out.proof.bytes += batch.marks[row].bytes;
 }
 

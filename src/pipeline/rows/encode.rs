@@ -9,7 +9,7 @@ use super::plan::CellKind;
 use super::structs;
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
-use crate::model::{Reject, RejectReason};
+use crate::model::{ReadAs, Reject, RejectReason};
 use crate::pipeline::accumulate::Accumulator;
 use crate::pipeline::record::{Form, OutputRow, Recipe, process};
 use crate::pipeline::tables::{RowPlace, label};
@@ -47,7 +47,8 @@ fn texts(task: &Task<'_>, batch: &RowBatch) -> Result<EncodedBatch> {
     let internal = |message: String| Error::internal(task.source, message);
     let column = batch.rows.column(batch.table.column);
     let texts = TextColumn::of(column).ok_or_else(|| internal("the conversations are no texts".to_owned()))?;
-    let recipe = Recipe { form: Form::Cell, shape: task.recipe.shape.or(batch.table.shape), ..task.recipe };
+    let read_as = task.recipe.read_as.or(batch.table.shape.map(ReadAs::Shape));
+    let recipe = Recipe { form: Form::Cell, read_as, ..task.recipe };
     let mut sum = Accumulator::new(task);
     let (mut keep, mut written, mut is_same) = (Vec::new(), Vec::new(), true);
     SCRATCH.with(|scratch| -> Result<()> {
@@ -101,7 +102,7 @@ fn cell(
     let encoded = product.encode(recipe, scratch)?;
     let id = label(&product.decoded.conversation.id);
     let place = RowPlace { id: &id, source: sum.task.source, row: source_row };
-    measure(sum, batch, row, place, &product);
+    measure(sum, batch, row, place, &product, scratch);
     sum.originals(
         place,
         encoded.style,

@@ -59,7 +59,7 @@ impl<'a> Maker<'a> {
             return Ok(());
         }
         let record = product.decoded.condensed_record(&product.condensed, place);
-        let again = shape::decode(&record, product.decoded.shape, "").map_err(|reject| reject.detail)?;
+        let again = shape::decode(&record, product.decoded.read_as, "").map_err(|reject| reject.detail)?;
         for (position, replacement) in replaced {
             let first = replacement.sources.first().copied().unwrap_or_default();
             let old = product.decoded.conversation.messages.get(first).ok_or("a replaced message is missing")?;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::cells::{Lists, TextColumn, is_text, struct_item};
 use super::render::Renderer;
 use crate::error::{Error, Result};
-use crate::model::ShapeName;
+use crate::model::{FieldMap, ReadAs, ShapeName};
 use crate::shape;
 
 /// Names under which data sets keep conversations, the most usual first.
@@ -73,37 +73,68 @@ pub struct TableInput {
     /// The shape of the conversations, as far as it is the same for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<ShapeName>,
+    /// The key that a record of the table has its messages under, where a map says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list_key: Option<String>,
     /// Number of the first row of the part in its source, from 0.
     #[serde(default)]
     pub first_row: u64,
 }
 
-/// What may be said about tables beforehand.
+/// What may be said about inputs beforehand.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableOptions {
-    /// The column with the conversations; found by name and type when left out.
+    /// The column of tables with the conversations; found by name and type when left out.
     pub messages_column: Option<String>,
     /// The shape of all conversations.
     pub shape: Option<ShapeName>,
+    /// Where records have their conversation.
+    pub map: Option<FieldMap>,
+}
+
+impl TableOptions {
+    /// As what all records are read, where that is told.
+    pub fn read_as(&self) -> Option<ReadAs<'_>> {
+        ReadAs::told(self.map.as_ref(), self.shape)
+    }
+
+    /// The name of the column that a map says: its path begins with it.
+    fn mapped_column(&self) -> Option<&str> {
+        match self.map.as_ref()?.messages()? {
+            [column] => Some(column),
+            _ => None,
+        }
+    }
 }
 
 impl TableInput {
     /// Finds the conversations of a table by its schema and its first rows, `head`, which may be empty.
     pub fn find(name: &str, container: Container, head: &RecordBatch, options: &TableOptions) -> Result<Self> {
         let schema = head.schema();
-        let found = match &options.messages_column {
+        let is_there = |wanted: &&str| schema.fields().iter().any(|field| field.name() == wanted);
+        let wanted = options.messages_column.as_deref().or_else(|| options.mapped_column().filter(is_there));
+        let found = match wanted {
             Some(wanted) => match schema.fields().iter().position(|field| field.name() == wanted) {
-                Some(column) => fits(head, column).or_else(|| {
-                    is_text(schema.field(column).data_type()).then_some((column, CellKind::Text, options.shape))
-                }),
+                Some(column) => fits(head, column)
+                    .or_else(|| {
+                        let of_structs =
+                            options.map.is_some() && struct_item(schema.field(column).data_type()).is_some();
+                        of_structs.then_some((column, CellKind::Structs, None))
+                    })
+                    .or_else(|| {
+                        is_text(schema.field(column).data_type()).then_some((column, CellKind::Text, options.shape))
+                    }),
                 None => None,
             },
             None => by_name(head).or_else(|| only_one(head)),
         };
         let Some((column, kind, shape)) = found else { return Err(no_column(name, &schema, options)) };
         let messages = schema.field(column).name().clone();
-        let shape = options.shape.or(shape);
-        Ok(Self { container, messages, column, kind, id_column: id_column(&schema, column), shape, first_row: 0 })
+        let shape = options.shape.or(shape).filter(|_| options.map.is_none());
+        let list_key = options.map.as_ref().filter(|_| kind == CellKind::Structs);
+        let list_key = list_key.map(|_| options.mapped_column().unwrap_or("messages").to_owned());
+        let id_column = id_column(&schema, column);
+        Ok(Self { container, messages, column, kind, id_column, shape, list_key, first_row: 0 })
     }
 
     /// The id of the conversation in every row; `None` where the table does not tell.
@@ -132,8 +163,8 @@ impl TableInput {
     /// that its shape gives it, with calls and metadata that are JSON in a text column written as JSON. `None` for a
     /// null.
     pub fn records(&self, rows: &RecordBatch) -> Result<Vec<Option<String>>> {
-        let key = Self::list_key(self.shape);
-        self.rendered(rows, true, |list| format!("{{\"{key}\":{list}}}"))
+        let key = self.list_key()?;
+        self.rendered(rows, true, |list| format!("{{{key}:{list}}}"))
     }
 
     fn rendered(
@@ -159,9 +190,11 @@ impl TableInput {
         Ok(all.map(list).collect())
     }
 
-    /// The key that a record of this shape keeps its messages under.
-    pub(super) fn list_key(shape: Option<ShapeName>) -> &'static str {
-        if shape == Some(ShapeName::Sharegpt) { "conversations" } else { "messages" }
+    /// The key that a record keeps its messages under, as JSON.
+    pub(super) fn list_key(&self) -> Result<String> {
+        let of_shape = if self.shape == Some(ShapeName::Sharegpt) { "conversations" } else { "messages" };
+        let key = self.list_key.as_deref().unwrap_or(of_shape);
+        serde_json::to_string(key).map_err(|error| Error::internal(&self.messages, error.to_string()))
     }
 }
 

@@ -15,7 +15,7 @@ use super::plan::{TableInput, has_opaque_lists, survives_json};
 use super::render::Renderer;
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
-use crate::model::{Content, Output, Part, PartView, Reject, RejectReason};
+use crate::model::{Content, Output, Part, PartView, ReadAs, Reject, RejectReason};
 use crate::pipeline::accumulate::Accumulator;
 use crate::pipeline::record::{Product, Recipe, process};
 use crate::pipeline::tables::{OriginalRow, RowPlace, label};
@@ -112,11 +112,12 @@ impl Draft {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let task = sum.task;
-        let shape = task.recipe.shape.or(batch.table.shape);
-        let recipe = Recipe { shape, ..task.recipe };
+        let read_as = task.recipe.read_as.or(batch.table.shape.map(ReadAs::Shape));
+        let recipe = Recipe { read_as, ..task.recipe };
+        let head = format!("{{{}:", batch.table.list_key()?);
         let place = recipe.engine.options().provenance;
         let (reading, exact) = (Renderer::new(lists.values, true), Renderer::new(lists.values, false));
-        let maker = Maker::new(lists.values, shape);
+        let maker = Maker::new(lists.values, read_as.and_then(ReadAs::shape));
         let opaque_lists = has_opaque_lists(batch.rows.column(batch.table.column).data_type());
         let opaque_texts = has_opaque_texts(lists);
         let opaque_media = !has_text_parts(lists);
@@ -127,9 +128,7 @@ impl Draft {
             let id = id.unwrap_or_else(|| format!("{}#{}", task.source, batch.first_row + row as u64));
             let product = admit(batch, row, lists.get(row)).and_then(|range| {
                 record.clear();
-                record.push_str("{\"");
-                record.push_str(TableInput::list_key(shape));
-                record.push_str("\":");
+                record.push_str(&head);
                 reading.write_list(range.clone(), &mut record);
                 record.push('}');
                 let is_opaque = |content: &Content<'_>| match content {
@@ -173,7 +172,7 @@ impl Draft {
             self.lengths.push(outputs.len());
             let name = label(&id);
             let at = RowPlace { id: &name, source: task.source, row: batch.first_row + row as u64 };
-            measure(sum, batch, row, at, &product);
+            measure(sum, batch, row, at, &product, scratch);
             self.staged.push(staged(row, id, &product, |index, text| exact.write(range.start + index, text)));
         }
         Ok(())

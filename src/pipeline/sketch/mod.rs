@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::TrainingTally;
 use super::merge::{Merge, merges};
 use super::reject::{RejectRow, raw_len_of_reject};
 
@@ -40,6 +41,9 @@ pub struct Sketch {
     /// Rejected records by reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rejects: BTreeMap<String, RejectShare>,
+    /// Of training data, where some was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training: Option<TrainingTally>,
 }
 
 /// Records that were rejected for a reason.
@@ -67,7 +71,7 @@ impl Merge for RejectShare {
     }
 }
 
-merges!(Sketch { figures, contents, rejects });
+merges!(Sketch { figures, contents, rejects, training });
 
 impl Sketch {
     /// Sees a row of the rejects.

@@ -51,7 +51,7 @@ impl Event {
 impl Origin {
     /// Looks at what stands beside the messages, and of a log at its first events.
     pub(super) fn of(decoded: &Decoded<'_>) -> Self {
-        if decoded.shape.is_event_log() {
+        if decoded.shape().is_event_log() {
             let messages = decoded.conversation.messages.iter().map(|message| message.raw);
             let events = decoded.passed().map(|(_, raw)| raw).take(MOST_EVENTS).chain(messages.take(MOST_EVENTS));
             let found = events.filter_map(|raw| serde_json::from_str::<Event>(raw).ok()?.repository());

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::Recommended;
 use super::document::{SweepChoice, SweepChoiceKind, SweepDocument, SweepFigures};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{EngineArgs, EngineOptions, ShapeName, changes};
-use crate::pipeline::JobArgs;
+use crate::model::{EngineArgs, EngineOptions, changes};
+use crate::pipeline::{JobArgs, TableOptions};
 
 /// What stands in the job beside the options of the engine.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -15,10 +15,8 @@ pub struct JobFrame {
     pub inputs: Vec<String>,
     /// The run directory.
     pub output: String,
-    /// The shape of all records.
-    pub shape: Option<ShapeName>,
-    /// The column of tables that holds the conversations.
-    pub messages_column: Option<String>,
+    /// What is said about the inputs.
+    pub tables: TableOptions,
 }
 
 /// The job file: what was measured as comments, then the keys that differ from the defaults.
@@ -31,8 +29,9 @@ pub fn job_file(document: &SweepDocument, recommended: &Recommended, frame: &Job
     let mut job = JobArgs {
         inputs: frame.inputs.clone(),
         output: Some(frame.output.clone()),
-        shape: frame.shape,
-        messages_column: frame.messages_column.clone(),
+        shape: frame.tables.shape,
+        map: frame.tables.map.clone(),
+        messages_column: frame.tables.messages_column.clone(),
         engine: args(&EngineOptions::default(), &recommended.engine)?,
         ..JobArgs::default()
     };

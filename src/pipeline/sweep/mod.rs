@@ -140,7 +140,7 @@ fn nothing_drawn(drawn: &Drawn) -> Error {
     };
     let error = Error::new(ErrorKind::Empty, "", message);
     if drawn.n_rejects > 0 {
-        return error.hinting("`condenser explain` says what is wrong with each; a shape is named with --shape");
+        return error.hinting("`condenser explain` says what is wrong with each, and what would help");
     }
     error
 }

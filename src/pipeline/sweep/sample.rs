@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::error::Result;
-use crate::model::{Content, Conversation, Media, Message, Part, ResultParts, Role, ShapeName, Thought, ToolCall};
+use crate::model::{Content, Conversation, Media, Message, Part, ReadAs, ResultParts, Role, Thought, ToolCall};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::look::Look;
 use crate::pipeline::make_up::class_of;
@@ -100,8 +100,8 @@ pub struct CorpusParts<'a> {
     pub inputs: &'a [PlannedInput],
     /// Their slices.
     pub parts: &'a [PlannedPart],
-    /// The shape of all records.
-    pub shape: Option<ShapeName>,
+    /// As what all records are read.
+    pub read_as: Option<ReadAs<'a>>,
 }
 
 impl std::fmt::Debug for CorpusParts<'_> {
@@ -129,7 +129,7 @@ pub fn draw(inputs: &CorpusParts<'_>, options: SampleOptions, bridge: &Bridge, w
     for part in inputs.parts {
         let Some(input) = inputs.inputs.get(part.input) else { continue };
         let mut source = inputs.corpus.open(part.input, input, &part.slice)?;
-        let task = look.task(&input.source, inputs.shape);
+        let task = look.task(&input.source, inputs.read_as);
         loop {
             watch.check()?;
             let mut batches: Vec<Batch> = Vec::with_capacity(bridge.threads());

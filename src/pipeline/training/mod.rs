@@ -1,11 +1,22 @@
-//! Training-ready data: conversations as chat templates want them, split into train and eval by their ids. Knows
-//! conversations before and after the engine, no shape and no file.
+//! Training-ready data: records become conversations as an API saw them, compressed until they fit, in the words of a trainer. Knows
+//! records and engines; refuses to know files.
 
+mod card;
+mod chat_template;
 mod guard;
+mod preference;
 mod rows;
+mod tally;
 mod template;
+mod trainer;
 mod turns;
+mod windows;
+mod wording;
 
+pub use card::{data_card, dataset_info};
+pub use chat_template::ChatTemplate;
 pub use guard::ChatGuard;
 pub(crate) use rows::TrainingBuilder;
-pub use rows::{is_eval, training_schema};
+pub use rows::{TrainingRows, is_eval, training_schema};
+pub use tally::{CONTEXTS, TrainingTally};
+pub use trainer::{Trainer, WithinBudget};

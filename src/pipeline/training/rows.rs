@@ -1,239 +1,315 @@
-//! Rows of training data in two shapes, and which of them are for evaluation. Every column is text or a list of
-//! texts; nothing is inferred.
+//! Rows of training data: columns of a table, or lines of JSON, as the target reads them. Nothing is inferred: messages and tools are
+//! columns of JSON, so that every message has exactly its keys.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
-use arrow::json::ReaderBuilder;
-use arrow::json::reader::Decoder;
-use arrow::record_batch::RecordBatch;
-use serde::Serialize;
-use serde_json::{Value, json};
+use arrow::array::{
+    ArrayRef, Float64Builder, Int64Builder, ListBuilder, RecordBatch, RecordBatchOptions, StringBuilder,
+};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use serde_json::{Map, Value, json};
 
-use super::turns::{Turn, turns_after};
+use super::preference::{self, Pair};
+use super::tally::TrainingTally;
+use super::trainer::{Fitted, Lacks, Trainer};
+use crate::chat::chats;
+use crate::engine::Scratch;
 use crate::error::{Error, Result};
-use crate::model::{Condensed, Conversation, Role, ToolCall};
-use crate::pipeline::split::{ById, ChatPlace, GroupKey, KeyKind, Side, Verdicts};
+use crate::pipeline::bridge::guard;
+use crate::pipeline::make_up::MakeUp;
+use crate::pipeline::split::{ById, ChatPlace, Verdicts};
 use crate::pipeline::tables::RowPlace;
-use crate::pipeline::{DatasetOptions, DatasetShape};
+use crate::pipeline::{DatasetOptions, RowForm, TargetName};
+use crate::shape::Decoded;
 
-/// Rows that room is made for beforehand.
-const USUAL_ROWS: usize = 64;
+/// What readers of Arrow call a column of JSON.
+const JSON_EXTENSION: (&str, &str) = ("ARROW:extension:name", "arrow.json");
+/// Under this key of the metadata the package `datasets` finds the types of columns.
+const FEATURES: &str = "huggingface";
 
 /// True when the conversation with this id is for evaluation: the first 53 bits of the BLAKE3 hash of the id, read as
 /// a number from 0 to 1, are below `share`. Data that is added later moves no conversation.
 pub fn is_eval(id: &str, share: f64) -> bool {
-    GroupKey::of(KeyKind::Id, id.as_bytes()).place(0) < share
+    let mut first = [0; 8];
+    first.copy_from_slice(&blake3::hash(id.as_bytes()).as_bytes()[..8]);
+    let bits = u64::from_be_bytes(first) >> 11;
+    (bits as f64) / ((1_u64 << 53) as f64) < share
 }
 
-/// The schema of training data.
-pub fn training_schema(shape: DatasetShape) -> SchemaRef {
-    let (name, fields) = match shape {
-        DatasetShape::Openai => ("messages", openai_fields()),
-        DatasetShape::Sharegpt => ("conversations", texts(&[("from", false), ("value", false)])),
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Text,
+    Count,
+    Share,
+    /// A list of JSON values.
+    List,
+}
+
+/// The columns of a row, in order.
+fn columns(options: &DatasetOptions) -> Vec<(&'static str, Column)> {
+    let lists = match options.form {
+        RowForm::Messages => vec![options.target.column()],
+        RowForm::PromptCompletion => vec!["prompt", "completion"],
+        RowForm::Preference => vec!["prompt", "chosen", "rejected"],
     };
-    Arc::new(Schema::new(vec![Field::new("id", DataType::Utf8, false), Field::new(name, list_of(fields), false)]))
+    let lists = lists.into_iter().chain(["tools"]).map(|name| (name, Column::List));
+    let own = [("source", Column::Text), ("class", Column::Text), ("language", Column::Text)];
+    let counts = [("n_tokens", Column::Count), ("n_tokens_before", Column::Count)];
+    let shares = [("ratio", Column::Share), ("grounding", Column::Share)];
+    let windows = [("window", Column::Count), ("n_windows", Column::Count)];
+    let all = std::iter::once(("id", Column::Text)).chain(lists);
+    all.chain(own).chain(counts).chain(shares).chain(windows).collect()
 }
 
-fn texts(names: &[(&str, bool)]) -> Fields {
-    names.iter().map(|&(name, nullable)| Field::new(name, DataType::Utf8, nullable)).collect()
+/// The schema of training data in a table; what `datasets` should make of its columns stands in the metadata.
+pub fn training_schema(options: &DatasetOptions) -> SchemaRef {
+    let columns = columns(options);
+    let field = |&(name, column): &(&str, Column)| match column {
+        Column::Text => Field::new(name, DataType::Utf8, name != "id"),
+        Column::Count => Field::new(name, DataType::Int64, true),
+        Column::Share => Field::new(name, DataType::Float64, true),
+        Column::List => Field::new(name, DataType::List(json_item()), true),
+    };
+    let features: Map<String, Value> =
+        columns.iter().map(|&(name, column)| (name.to_owned(), feature(column))).collect();
+    let told = json!({ "info": { "features": features } }).to_string();
+    let fields: Vec<Field> = columns.iter().map(field).collect();
+    Arc::new(Schema::new_with_metadata(fields, HashMap::from([(FEATURES.to_owned(), told)])))
 }
 
-fn list_of(fields: Fields) -> DataType {
-    DataType::List(Arc::new(Field::new("item", DataType::Struct(fields), false)))
+fn json_item() -> Arc<Field> {
+    let (key, value) = JSON_EXTENSION;
+    Arc::new(
+        Field::new("item", DataType::Utf8, true).with_metadata(HashMap::from([(key.to_owned(), value.to_owned())])),
+    )
 }
 
-fn openai_fields() -> Fields {
-    let text = |name, nullable| Field::new(name, DataType::Utf8, nullable);
-    let function = DataType::Struct(texts(&[("name", true), ("arguments", false)]));
-    let calls = list_of(vec![text("id", true), text("type", false), Field::new("function", function, false)].into());
-    vec![
-        text("role", false),
-        text("content", true),
-        text("name", true),
-        Field::new("tool_calls", calls, true),
-        text("tool_call_id", true),
-    ]
-    .into()
-}
-
-/// A conversation that is not in the data.
-#[derive(Serialize)]
-struct Dropped<'a> {
-    id: &'a str,
-    source: &'a str,
-    source_row: u64,
-    tokens: u64,
-    reason: &'static str,
-    /// The id of the conversation that says the same, or where an evaluation file has it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    of: Option<&'a str>,
-}
-
-/// A row in the words of OpenAI.
-#[derive(Serialize)]
-struct Openai<'t> {
-    id: &'t str,
-    messages: Vec<Message<'t>>,
-}
-
-#[derive(Serialize)]
-struct Message<'t> {
-    role: &'t str,
-    content: Option<&'t str>,
-    name: Option<&'t str>,
-    tool_calls: Option<Vec<Call<'t>>>,
-    tool_call_id: Option<&'t str>,
-}
-
-#[derive(Serialize)]
-struct Call<'t> {
-    id: Option<&'t str>,
-    r#type: &'static str,
-    function: Function<'t>,
-}
-
-#[derive(Serialize)]
-struct Function<'t> {
-    name: Option<&'t str>,
-    arguments: &'t str,
-}
-
-impl<'t> From<&'t Turn<'t>> for Message<'t> {
-    fn from(turn: &'t Turn<'t>) -> Self {
-        let call = |call: &'t ToolCall<'t>| Call {
-            id: call.id.as_deref(),
-            r#type: "function",
-            function: Function { name: call.name.as_deref(), arguments: &call.arguments },
-        };
-        Self {
-            role: turn.role.as_str(),
-            content: (!turn.text.is_empty() || turn.calls.is_empty()).then_some(&*turn.text),
-            name: turn.name,
-            tool_calls: (!turn.calls.is_empty()).then(|| turn.calls.iter().map(call).collect()),
-            tool_call_id: turn.call_id,
-        }
+fn feature(column: Column) -> Value {
+    match column {
+        Column::Text => json!({ "dtype": "string", "_type": "Value" }),
+        Column::Count => json!({ "dtype": "int64", "_type": "Value" }),
+        Column::Share => json!({ "dtype": "float64", "_type": "Value" }),
+        Column::List => json!({ "feature": { "_type": "Json" }, "_type": "List" }),
     }
 }
 
-/// A row in the words of `ShareGPT`.
-#[derive(Serialize)]
-struct Sharegpt<'t> {
-    id: &'t str,
-    conversations: Vec<Said<'t>>,
-}
-
-#[derive(Serialize)]
-struct Said<'t> {
-    from: &'t str,
-    value: String,
-}
-
-/// Calls alone are a turn of `function_call`; beside a text they follow it in tags, so that one speaker stays one turn.
-impl<'t> From<&'t Turn<'t>> for Said<'t> {
-    fn from(turn: &'t Turn<'t>) -> Self {
-        let from = match turn.role {
-            Role::System | Role::Developer => "system",
-            Role::User => "human",
-            Role::Assistant if turn.text.is_empty() && !turn.calls.is_empty() => "function_call",
-            Role::Assistant => "gpt",
-            Role::Tool | Role::Function => "observation",
-            Role::Other(name) => name,
-            Role::Missing => "",
-        };
-        let calls: Vec<Value> = turn.calls.iter().map(call_json).collect();
-        let value = match &*calls {
-            [] => turn.text.to_string(),
-            [call] if turn.text.is_empty() => call.to_string(),
-            calls if turn.text.is_empty() => Value::from(calls).to_string(),
-            calls => calls
-                .iter()
-                .fold(turn.text.to_string(), |text, call| format!("{text}\n<tool_call>\n{call}\n</tool_call>")),
-        };
-        Self { from, value }
-    }
+/// What the rows of one side come to.
+#[derive(Debug)]
+pub enum TrainingRows {
+    /// Rows of a table.
+    Table(RecordBatch),
+    /// Lines of JSON.
+    Lines(Vec<String>),
 }
 
 /// Builds the rows of a batch: those for training, those for evaluation, and lines about what was left out.
-#[derive(Debug)]
-pub(crate) struct TrainingBuilder<'v> {
-    options: DatasetOptions,
-    verdicts: Option<&'v dyn Verdicts>,
+pub(crate) struct TrainingBuilder<'t> {
+    trainer: &'t Trainer,
+    /// Who knows on which side a conversation is; ids decide where nobody does.
+    verdicts: Option<&'t dyn Verdicts>,
     /// Why a verdict could not be had.
     failure: Option<Error>,
-    train: Decoder,
-    eval: Decoder,
+    rows: [Vec<Map<String, Value>>; 2],
     dropped: Vec<String>,
+    tally: TrainingTally,
 }
 
-impl<'v> TrainingBuilder<'v> {
-    pub(crate) fn new(options: DatasetOptions, verdicts: Option<&'v dyn Verdicts>) -> Self {
-        let decoder = || {
-            let builder = ReaderBuilder::new(training_schema(options.shape)).with_batch_size(USUAL_ROWS);
-            builder.build_decoder().expect("texts, lists and structs are known to JSON")
-        };
-        Self { options, verdicts, failure: None, train: decoder(), eval: decoder(), dropped: Vec::new() }
-    }
+shows!(TrainingBuilder<'_> { tally });
 
-    pub(crate) fn push(
-        &mut self,
-        (input, place): (usize, RowPlace<'_>),
-        conversation: &Conversation<'_>,
-        condensed: &Condensed,
-    ) {
-        let tokens = condensed.metrics.tokens_out as u64;
-        let RowPlace { id, source, row } = place;
-        let by_id = ById { seed: 0, eval_share: self.options.eval_share };
-        let verdict = match self.verdicts.unwrap_or(&by_id).of(ChatPlace { input, row, chat: 0, id }) {
-            Ok(verdict) => verdict,
-            Err(error) => {
-                self.failure.get_or_insert(error);
-                return;
-            }
-        };
-        let (reason, of) = if condensed.messages.is_empty() {
-            (Some("no_messages"), None)
-        } else if let Some(excluded) = &verdict.excluded {
-            (Some(excluded.reason()), Some(excluded.of()))
-        } else {
-            (self.options.drop_over.filter(|&most| tokens > most).map(|_| "over_max_tokens"), None)
-        };
-        if let Some(reason) = reason {
-            let row = Dropped { id, source, source_row: row, tokens, reason, of };
-            self.dropped.push(serde_json::to_string(&row).expect("texts and numbers always serialize"));
-            return;
+impl<'t> TrainingBuilder<'t> {
+    pub(crate) fn new(trainer: &'t Trainer, verdicts: Option<&'t dyn Verdicts>) -> Self {
+        Self {
+            trainer,
+            verdicts,
+            failure: None,
+            rows: Default::default(),
+            dropped: Vec::new(),
+            tally: TrainingTally::default(),
         }
-        let rows = if verdict.side == Side::Eval { &mut self.eval } else { &mut self.train };
-        let turns = turns_after(conversation, condensed);
-        let taken = match self.options.shape {
-            DatasetShape::Openai => {
-                rows.serialize(&[Openai { id, messages: turns.iter().map(Message::from).collect() }])
-            }
-            DatasetShape::Sharegpt => {
-                rows.serialize(&[Sharegpt { id, conversations: turns.iter().map(Said::from).collect() }])
-            }
-        };
-        taken.expect("texts always serialize");
     }
 
-    pub(crate) fn finish(mut self) -> Result<([RecordBatch; 2], Vec<String>)> {
+    /// Adds the rows of a record. A failure of our own takes it out of the data and is listed.
+    pub(crate) fn push(&mut self, (input, place): (usize, RowPlace<'_>), decoded: &Decoded<'_>, scratch: &mut Scratch) {
+        if let Err(why) = guard(|| self.chats((input, place), decoded, scratch)) {
+            scratch.forget();
+            self.leave_out(place, &decoded.conversation.id, "internal", json!({ "detail": why }));
+        }
+    }
+
+    fn chats(&mut self, (input, place): (usize, RowPlace<'_>), decoded: &Decoded<'_>, scratch: &mut Scratch) {
+        let chats = chats(decoded);
+        if chats.iter().all(|chat| chat.conversation.messages.is_empty()) {
+            self.tally.chats += 1;
+            return self.leave_out(place, &decoded.conversation.id, "no_messages", json!({}));
+        }
+        for (at, mut chat) in chats.into_iter().enumerate() {
+            let is_preference = self.trainer.options.form == RowForm::Preference;
+            let pair = if is_preference { preference::pair(decoded, &mut chat) } else { None };
+            let id = chat.conversation.id.clone().into_owned();
+            self.tally.chat(&chat);
+            let by_id = ById { seed: 0, eval_share: self.trainer.options.eval_share };
+            let asked = ChatPlace { input, row: place.row, chat: at, id: place.id };
+            let verdict = match self.verdicts.unwrap_or(&by_id).of(asked) {
+                Ok(verdict) => verdict,
+                Err(error) => {
+                    self.failure.get_or_insert(error);
+                    return;
+                }
+            };
+            if let Some(excluded) = &verdict.excluded {
+                self.leave_out(place, &id, excluded.reason(), json!({ "of": excluded.of() }));
+                continue;
+            }
+            let side = verdict.side;
+            if is_preference && pair.is_none() {
+                self.leave_out(place, &id, "no_preference", json!({}));
+                continue;
+            }
+            let (mut rows, lacks) = self.trainer.fit(decoded, chat, side, scratch);
+            for lack in lacks {
+                match lack {
+                    Lacks::Assistant => self.leave_out(place, &id, "no_assistant", json!({})),
+                    Lacks::Room { tokens } => {
+                        self.leave_out(place, &id, "over_max_tokens", json!({ "tokens": tokens }))
+                    }
+                }
+            }
+            // Of windows the last one ends with the answers.
+            if is_preference && let Some(last) = rows.pop() {
+                rows = vec![last];
+            }
+            self.tally.kept += u64::from(!rows.is_empty());
+            for row in rows {
+                self.tally.row(&row, side);
+                self.rows[side as usize].push(row_of(&id, place, &row, pair.as_ref(), &self.trainer.options));
+            }
+        }
+    }
+
+    fn leave_out(&mut self, place: RowPlace<'_>, id: &str, reason: &str, more: Value) {
+        self.tally.leave_out(reason);
+        let mut line = json!({ "id": id, "source": place.source, "source_row": place.row, "reason": reason });
+        if let (Value::Object(line), Value::Object(more)) = (&mut line, more) {
+            line.extend(more);
+        }
+        self.dropped.push(line.to_string());
+    }
+
+    pub(crate) fn finish(self) -> Result<([TrainingRows; 2], Vec<String>, TrainingTally)> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        let rows = |decoder: &mut Decoder| {
-            let rows = decoder
-                .flush()
-                .map_err(|error| Error::internal("", "training data could not be built").because(error))?;
-            Ok::<_, Error>(rows.unwrap_or_else(|| RecordBatch::new_empty(training_schema(self.options.shape))))
-        };
-        Ok(([rows(&mut self.train)?, rows(&mut self.eval)?], self.dropped))
+        let options = &self.trainer.options;
+        let [train, eval] = self.rows.map(|rows| match options.target.is_lines() {
+            true => Ok(TrainingRows::Lines(rows.into_iter().map(|row| Value::Object(row).to_string()).collect())),
+            false => table(&rows, options).map(TrainingRows::Table),
+        });
+        Ok(([train?, eval?], self.dropped, self.tally))
     }
 }
 
-/// `{"name", "arguments"}`; arguments that are JSON stand there as JSON.
-fn call_json(call: &ToolCall<'_>) -> Value {
-    let arguments = serde_json::from_str(&call.arguments).unwrap_or_else(|_| Value::from(&*call.arguments));
-    json!({ "name": call.name, "arguments": arguments })
+/// A row with what its target reads.
+fn row_of(
+    id: &str,
+    place: RowPlace<'_>,
+    fitted: &Fitted<'_>,
+    pair: Option<&Pair>,
+    options: &DatasetOptions,
+) -> Map<String, Value> {
+    let Fitted { chat, condensed, messages, tools, n_tokens, n_tokens_before, window } = fitted;
+    let mut row = Map::new();
+    let lists: Vec<(&str, Value)> = match options.form {
+        RowForm::Messages => vec![(options.target.column(), json!(messages))],
+        RowForm::Preference => {
+            let prompt = json!(messages[..messages.len().saturating_sub(1)]);
+            let answers = pair.map(|pair| [("chosen", pair.chosen.clone()), ("rejected", pair.rejected.clone())]);
+            std::iter::once(("prompt", prompt)).chain(answers.into_iter().flatten()).collect()
+        }
+        RowForm::PromptCompletion => {
+            // The results behind the last turn of the assistant answer nothing any more.
+            let last = messages.iter().rposition(|message| message["role"] == "assistant").unwrap_or_default();
+            vec![("prompt", json!(messages[..last])), ("completion", json!(messages[last..=last]))]
+        }
+    };
+    let lists = lists.into_iter().map(|(key, value)| (key.to_owned(), value));
+    match options.target {
+        TargetName::Openai => {
+            row.extend(lists);
+            row.extend(tools.clone().map(|tools| ("tools".to_owned(), tools)));
+            return row;
+        }
+        TargetName::LlamaFactory => {
+            row.extend(lists);
+            let first = chat.conversation.messages.first();
+            let system = first.filter(|message| message.role == crate::model::Role::System);
+            let system = system.map(|message| message.texts().collect::<String>()).unwrap_or_default();
+            row.insert("system".to_owned(), json!(system));
+            row.insert("tools".to_owned(), json!(tools.as_ref().map(functions).unwrap_or_default()));
+            return row;
+        }
+        _ => {}
+    }
+    row.insert("id".to_owned(), json!(id));
+    row.extend(lists);
+    row.extend(tools.clone().map(|tools| ("tools".to_owned(), tools)));
+    let make_up = MakeUp::of(&chat.conversation);
+    row.insert("source".to_owned(), json!(place.source));
+    row.insert("class".to_owned(), json!(make_up.class));
+    row.insert("language".to_owned(), json!(make_up.language));
+    row.insert("n_tokens".to_owned(), json!(n_tokens));
+    row.insert("n_tokens_before".to_owned(), json!(n_tokens_before));
+    row.insert("ratio".to_owned(), json!(condensed.metrics.ratio));
+    row.insert("grounding".to_owned(), json!(condensed.metrics.grounding));
+    let (at, of) = window.unwrap_or((1, 1));
+    row.insert("window".to_owned(), json!(at));
+    row.insert("n_windows".to_owned(), json!(of));
+    row
+}
+
+/// Tools as a text that holds the functions alone.
+fn functions(tools: &Value) -> String {
+    let list = tools.as_array().map(Vec::as_slice).unwrap_or_default();
+    Value::Array(list.iter().map(|tool| tool["function"].clone()).collect()).to_string()
+}
+
+fn table(rows: &[Map<String, Value>], options: &DatasetOptions) -> Result<RecordBatch> {
+    let arrays = columns(options).into_iter().map(|(name, column)| {
+        let values = rows.iter().map(|row| row.get(name).filter(|value| !value.is_null()));
+        let array: ArrayRef = match column {
+            Column::Text => {
+                let mut texts = StringBuilder::new();
+                values.for_each(|value| texts.append_option(value.and_then(Value::as_str)));
+                Arc::new(texts.finish())
+            }
+            Column::Count => {
+                let mut counts = Int64Builder::new();
+                values.for_each(|value| counts.append_option(value.and_then(Value::as_i64)));
+                Arc::new(counts.finish())
+            }
+            Column::Share => {
+                let mut shares = Float64Builder::new();
+                values.for_each(|value| shares.append_option(value.and_then(Value::as_f64)));
+                Arc::new(shares.finish())
+            }
+            Column::List => {
+                let mut lists = ListBuilder::new(StringBuilder::new()).with_field(json_item());
+                for value in values {
+                    let items = value.and_then(Value::as_array);
+                    for item in items.into_iter().flatten() {
+                        lists.values().append_value(item.to_string());
+                    }
+                    lists.append(items.is_some());
+                }
+                Arc::new(lists.finish())
+            }
+        };
+        array
+    });
+    let options_of_batch = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+    RecordBatch::try_new_with_options(training_schema(options), arrays.collect(), &options_of_batch)
+        .map_err(|error| Error::internal("", "training data could not be built").because(error))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::calibration::calibration;
 use super::runs::{name_of_all, runs};
-use crate::model::{Figure, LookAhead};
+use crate::model::Figure;
 use crate::pipeline::Timings;
 use crate::pipeline::sketch::RELATIVE_ERROR;
 use crate::report::held::{Held, WITHOUT_CONTENTS, lack_contents, larger};
@@ -99,20 +99,10 @@ fn warnings<'d>(document: &ReportDocument) -> Blocks<'d> {
     let of = numbers::counted(document.runs.len() as u64, "run");
     let is = if n == 1 { "is" } else { "are" };
     let warning = (n > 0).then(|| said(format!("{n} of {of} {is} not complete: see runs and options."), Tone::Bad));
-    let eval_rows =
-        document.runs.iter().filter(|run| run.look_ahead == Some(LookAhead::Turns)).map(|run| run.eval_rows);
-    let eval_rows: u64 = eval_rows.sum();
-    let ahead = (eval_rows > 0).then(|| {
-        let rows = numbers::counted(eval_rows, "row");
-        let text = format!(
-            "{rows} to evaluate on: compressed with look_ahead = \"turns\", what stays tells what answers need."
-        );
-        said(text, Tone::Bad)
-    });
     let holds = Held::of(&document.runs) == Held::Everything;
     let larger = larger(document.totals.bytes_stored, document.totals.bytes_written).filter(|_| holds);
     let larger = larger.map(|text| said(format!("{text}."), Tone::Plain));
-    warning.into_iter().chain(ahead).chain(larger).map(|warning| (Seen::Always, warning)).collect()
+    warning.into_iter().chain(larger).map(|warning| (Seen::Always, warning)).collect()
 }
 
 fn cards(document: &ReportDocument, json: &Value) -> Vec<Card> {

@@ -9,10 +9,10 @@ use crate::shape::Decoded;
 
 use super::flow::Step;
 use super::pieces::{self, Piece, Reply};
+use super::seen::{ASSISTANT_FIRST, Chat, LOST_CALL, LeftOut, NO_RESULT, Note};
 use super::speakers::{self, Speakers};
 use super::threads::Thread;
 use super::tools::{final_reply, system_beside};
-use super::{ASSISTANT_FIRST, Chat, LOST_CALL, LeftOut, NO_RESULT, Note};
 
 /// What one speaker says at once.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub(super) fn chat<'a>(decoded: &'a Decoded<'_>, thread: Thread<'a>) -> Chat<'a>
 /// Everything that is said, in the order of the log.
 fn pieces_of<'a>(
     decoded: &'a Decoded<'_>,
-    system: Vec<usize>,
+    system: Vec<Step<'a>>,
     steps: Vec<Step<'a>>,
     left: &mut LeftOut,
 ) -> Vec<Piece<'a>> {
@@ -49,7 +49,11 @@ fn pieces_of<'a>(
     let mut out = Vec::new();
     out.extend(system_beside(decoded).map(Piece::System));
     let mut thoughts = Vec::new();
-    let steps = system.into_iter().map(Step::Message).chain(steps);
+    let steps = system.into_iter().chain(steps);
+    // What a simulated user calls and gets is not what the assistant sees.
+    let others = conversation.messages.iter().filter(|message| message.role == Role::User);
+    let of_others: BTreeSet<&str> =
+        others.flat_map(|message| &message.tool_calls).filter_map(|call| call.id.as_deref()).collect();
     for step in steps {
         let first = out.len();
         match step {
@@ -65,6 +69,13 @@ fn pieces_of<'a>(
                 reply.thoughts.splice(0..0, thoughts.drain(..));
             }
         }
+        let is_of_other = |piece: &Piece<'_>| match piece {
+            Piece::Result { call: Some(call), .. } => of_others.contains(call.as_ref()),
+            _ => false,
+        };
+        let n_pieces = out.len();
+        out.retain(|piece| !is_of_other(piece));
+        left.of_user += n_pieces - out.len();
         left.not_said += out.iter().skip(first).filter(|piece| matches!(piece, Piece::NotSaid)).count();
     }
     out.extend(final_reply(decoded).map(Piece::Reply));
@@ -73,7 +84,11 @@ fn pieces_of<'a>(
 
 fn message<'a>(decoded: &'a Decoded<'_>, at: usize, speakers: Speakers<'a>, out: &mut Vec<Piece<'a>>) {
     let Some(message) = decoded.conversation.messages.get(at) else { return };
-    if !message.results.is_empty() && decoded.shape != ShapeName::Openhands {
+    // Its events tell by themselves what they are.
+    if decoded.shape() == ShapeName::Openhands {
+        return pieces::of(decoded, &decoded.conversation, at, out);
+    }
+    if !message.results.is_empty() {
         return pieces::results(message, out);
     }
     match speakers {
@@ -151,13 +166,16 @@ impl<'a> Turns<'a> {
     fn reply(&mut self, mut reply: Reply<'a>, left: &mut LeftOut) {
         if reply.texts.iter().all(|text| text.trim().is_empty()) && reply.calls.is_empty() {
             // What was thought belongs to what is said next.
-            left.empty += usize::from(reply.thoughts.is_empty() || reply.is_cut);
             if !reply.is_cut {
                 self.thoughts.append(&mut reply.thoughts);
             }
             return;
         }
         reply.thoughts.splice(0..0, self.thoughts.drain(..));
+        // What broke off before anything came of it, and was tried again.
+        if self.turns.pop_if(|turn| is_retried(turn)).is_some() {
+            left.retried += 1;
+        }
         let goes_on = match self.turns.last() {
             Some(Turn::Assistant { reply: last, results }) => {
                 let has_results = results.iter().any(Option::is_some);
@@ -269,6 +287,10 @@ impl<'a> Turns<'a> {
         }
         (messages, notes)
     }
+}
+
+fn is_retried(turn: &Turn<'_>) -> bool {
+    matches!(turn, Turn::Assistant { reply, results } if reply.is_cut && results.iter().all(Option::is_none))
 }
 
 fn joined(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {

@@ -4,10 +4,10 @@
 use std::borrow::Cow;
 
 use crate::model::ShapeName;
-use crate::shape::{Decoded, JsonKind, RawJson, member};
+use crate::shape::{Decoded, RawJson, member};
 
 /// One thing that happened.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Step<'a> {
     /// The message with this index.
     Message(usize),
@@ -38,15 +38,15 @@ pub(super) fn of<'a>(decoded: &'a Decoded<'_>) -> Vec<Event<'a>> {
     let mut events = Vec::with_capacity(messages.len());
     for (index, message) in messages.iter().enumerate() {
         while let Some((_, raw)) = passed.next_if(|&(before, _)| before <= index) {
-            events.push(Event { step: beside(decoded.shape, raw), raw });
+            events.push(Event { step: beside(decoded.shape(), raw), raw });
         }
-        let step = match is_summary(decoded.shape, message.raw) {
+        let step = match is_summary(decoded.shape(), message.raw) {
             true => Step::Compacted(Cow::Owned(message.texts().collect::<Vec<_>>().join("\n"))),
             false => Step::Message(index),
         };
         events.push(Event { step, raw: message.raw });
     }
-    events.extend(passed.map(|(_, raw)| Event { step: beside(decoded.shape, raw), raw }));
+    events.extend(passed.map(|(_, raw)| Event { step: beside(decoded.shape(), raw), raw }));
     events
 }
 
@@ -91,7 +91,7 @@ fn text(value: Option<RawJson<'_>>) -> Option<Cow<'_, str>> {
 fn thought(item: &str) -> Option<String> {
     let list = |key: &str| {
         let mut texts = Vec::new();
-        if let Some(list) = member(item, key).filter(|list| list.kind == JsonKind::List) {
+        if let Some(list) = member(item, key).filter(|list| list.is_list()) {
             crate::shape::items(list.text, |part| {
                 texts.extend(member(part.text, "text").and_then(RawJson::string).map(Cow::into_owned));
             });

@@ -5,54 +5,18 @@
 mod assemble;
 mod flow;
 mod pieces;
+mod seen;
 mod speakers;
 mod threads;
 mod tools;
 
-use crate::model::Conversation;
 use crate::shape::Decoded;
 
+#[cfg(test)]
+mod tests;
+
+pub use seen::{ASSISTANT_FIRST, Chat, LOST_CALL, LeftOut, NO_RESULT, Note};
 pub use tools::tools;
-
-/// Stands where a call has no result: nothing else may follow a call.
-pub const NO_RESULT: &str = "[no result was recorded]";
-/// Stands before what an assistant says first, since templates let the user begin.
-pub const ASSISTANT_FIRST: &str = "[the assistant speaks first]";
-/// Stands before a result whose call is not in the log.
-pub const LOST_CALL: &str = "[result of a call that is not in this log]";
-
-/// A conversation as the API saw it.
-#[derive(Debug, Clone)]
-pub struct Chat<'a> {
-    /// Its messages: at most one system prompt, which is the first; then a user and an assistant by turns, the results of an
-    /// assistant's calls behind it, in the order of the calls. Content is text. The id is that of the record, with what tells
-    /// apart the chats of one record behind it.
-    pub conversation: Conversation<'a>,
-    /// What happened to the message at the same index.
-    pub notes: Vec<Note>,
-    /// What of the log is no part of it.
-    pub left: LeftOut,
-}
-
-/// What happened to a message before it was read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Note {
-    /// A reply that broke off: an error, or somebody stopped it.
-    pub is_cut: bool,
-    /// Nothing of the log: it stands where an API wants something.
-    pub is_filler: bool,
-}
-
-/// Counts of what stands in a log and in none of its chats.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Messages of attempts that the user took back to ask something else.
-    pub taken_back: usize,
-    /// Replies that are no model's words: errors that the program wrote in its place.
-    pub not_said: usize,
-    /// Replies without a word and without a call.
-    pub empty: usize,
-}
 
 /// The chats of a record, the main one first.
 #[must_use]

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::model::{Content, Conversation, MediaKind, Message, Part, Role, ShapeName, ToolCall};
-use crate::shape::{Decoded, JsonKind, RawJson, items, member};
+use crate::shape::{Decoded, RawJson, items, member};
 
 /// What is said at once.
 #[derive(Debug)]
@@ -44,11 +44,11 @@ pub(super) fn of<'a>(
 ) {
     let Some(message) = conversation.messages.get(at) else { return };
     let raw = message.raw;
-    match (&message.role, decoded.shape) {
+    match (&message.role, decoded.shape()) {
         (_, ShapeName::Openhands) => openhands(message, out),
         (Role::Assistant, ShapeName::GeminiCli) => gemini(message, out),
         (Role::Assistant, ShapeName::ClaudeCode) if is_program(raw) => out.push(Piece::NotSaid),
-        (Role::Assistant, _) => out.push(Piece::Reply(reply(message, decoded.shape))),
+        (Role::Assistant, _) => out.push(Piece::Reply(reply(message, decoded.shape()))),
         (Role::System | Role::Developer, _) => out.push(Piece::System(text(&message.content))),
         (Role::Tool | Role::Function, _) if message.results.is_empty() => {
             let text = match &message.content {
@@ -153,7 +153,7 @@ fn gemini<'a>(message: &'a Message<'_>, out: &mut Vec<Piece<'a>>) {
     items(calls.text, |call| {
         let id = member(call.text, "id").and_then(RawJson::id).map(|id| Cow::Owned(id.into_owned()));
         let mut texts = Vec::new();
-        if let Some(result) = member(call.text, "result").filter(|result| result.kind == JsonKind::List) {
+        if let Some(result) = member(call.text, "result").filter(|result| result.is_list()) {
             items(result.text, |item| {
                 let response = member(item.text, "functionResponse").and_then(|part| member(part.text, "response"));
                 let said = response.and_then(|response| {
@@ -177,8 +177,9 @@ fn openhands<'a>(message: &'a Message<'_>, out: &mut Vec<Piece<'a>>) {
     let args = |key: &str| member(raw, "args").and_then(|args| member(args.text, key)).and_then(RawJson::string);
     let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
     let content = || args("content").or_else(|| at("content")).or_else(|| at("message")).map(owned).unwrap_or_default();
-    if at("observation").is_some() {
-        if member(raw, "cause").is_some_and(|cause| cause.kind != JsonKind::Null) {
+    if let Some(seen) = at("observation") {
+        let is_caused = member(raw, "cause").is_some_and(|cause| !cause.is_null());
+        if is_caused && !matches!(seen.as_ref(), "recall" | "agent_state_changed" | "null") {
             let call = message.tool_call_id.as_deref().map(Cow::Borrowed);
             out.push(Piece::Result { call, text: text(&message.content) });
         }

@@ -16,7 +16,7 @@ pub(super) struct Thread<'a> {
     pub(super) name: String,
     pub(super) steps: Vec<Step<'a>>,
     /// What an earlier thread began with and this one too: system prompts.
-    pub(super) system: Vec<usize>,
+    pub(super) system: Vec<Step<'a>>,
     /// How many messages the user took back.
     pub(super) taken_back: usize,
 }
@@ -27,7 +27,7 @@ const LINKS: [(&str, &str); 2] = [("uuid", "parentUuid"), ("id", "parentId")];
 /// The conversations of a log, or the only one of another record.
 pub(super) fn of<'a>(decoded: &Decoded<'_>, events: Vec<Event<'a>>) -> Vec<Thread<'a>> {
     let messages = &decoded.conversation.messages;
-    if !decoded.shape.is_event_log() {
+    if !decoded.shape().is_event_log() {
         let steps = events.into_iter().map(|event| event.step).collect();
         return vec![Thread { steps, ..Thread::default() }];
     }
@@ -68,14 +68,15 @@ pub(super) fn of<'a>(decoded: &Decoded<'_>, events: Vec<Event<'a>>) -> Vec<Threa
 /// Begins the conversation that goes on after a compaction, with the system prompts of the one before.
 fn next(threads: &mut Vec<Thread<'_>>, messages: &[Message<'_>]) {
     let Some(last) = threads.last().filter(|last| !last.steps.is_empty()) else { return };
-    let is_system = |index: &usize| {
-        messages.get(*index).is_some_and(|message| matches!(message.role, Role::System | Role::Developer))
+    let is_system = |step: &&Step<'_>| match step {
+        Step::Message(index) => {
+            messages.get(*index).is_some_and(|message| matches!(message.role, Role::System | Role::Developer))
+        }
+        Step::Instructions(_) => true,
+        _ => false,
     };
-    let first = last.steps.iter().map_while(|step| match step {
-        Step::Message(index) => Some(*index).filter(is_system),
-        _ => None,
-    });
-    let system = last.system.iter().copied().chain(first).collect();
+    let first = last.steps.iter().take_while(is_system).cloned();
+    let system = last.system.iter().cloned().chain(first).collect();
     let name = format!("/{}", threads.len() + 1);
     threads.push(Thread { name, system, ..Thread::default() });
 }

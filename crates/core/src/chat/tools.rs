@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::model::{Conversation, Message, Role, ToolCall};
-use crate::shape::{Decoded, JsonKind, RawJson, items, member};
+use crate::shape::{Decoded, RawJson, items, member};
 
 use super::pieces::Reply;
 
@@ -33,7 +33,10 @@ fn told(value: Value) -> Option<Vec<Value>> {
 /// A tool in the words of OpenAI; Anthropic's have `input_schema`, and many write the function alone.
 fn function(tool: Value) -> Option<Value> {
     let Value::Object(mut tool) = tool else { return None };
-    if tool.get("function").is_some_and(Value::is_object) {
+    if let Some(Value::Object(function)) = tool.get_mut("function") {
+        // Templates ask for both.
+        function.entry("description").or_insert_with(|| json!(""));
+        function.entry("parameters").or_insert_with(no_parameters);
         tool.insert("type".to_owned(), json!("function"));
         return Some(Value::Object(tool));
     }
@@ -42,8 +45,12 @@ fn function(tool: Value) -> Option<Value> {
     function.insert("name".to_owned(), name);
     function.insert("description".to_owned(), tool.remove("description").unwrap_or_else(|| json!("")));
     let schema = ["parameters", "input_schema", "inputSchema"].into_iter().find_map(|key| tool.remove(key));
-    function.insert("parameters".to_owned(), schema.unwrap_or_else(|| json!({"type": "object", "properties": {}})));
+    function.insert("parameters".to_owned(), schema.unwrap_or_else(no_parameters));
     Some(json!({"type": "function", "function": function}))
+}
+
+fn no_parameters() -> Value {
+    json!({"type": "object", "properties": {}})
 }
 
 /// What is known of a tool by its calls.
@@ -96,7 +103,7 @@ fn type_of(value: &Value) -> &'static str {
 /// The system prompt that stands beside the messages: a text, or the text parts of a list.
 pub(super) fn system_beside<'a>(decoded: &'a Decoded<'_>) -> Option<Cow<'a, str>> {
     let is_told = |message: &Message<'_>| message.role == Role::System;
-    if decoded.shape.is_event_log() || decoded.conversation.messages.iter().any(is_told) {
+    if decoded.shape().is_event_log() || decoded.conversation.messages.iter().any(is_told) {
         return None;
     }
     let raw = decoded.beside("system")?;
@@ -118,7 +125,7 @@ fn texts(raw: &str) -> String {
 
 /// The reply that a logged request got: `response.choices[0].message` beside the messages.
 pub(super) fn final_reply<'a>(decoded: &'a Decoded<'_>) -> Option<Reply<'a>> {
-    let choices = member(decoded.beside("response")?, "choices").filter(|choices| choices.kind == JsonKind::List)?;
+    let choices = member(decoded.beside("response")?, "choices").filter(|choices| choices.is_list())?;
     let mut first = None;
     items(choices.text, |choice| first = first.or(member(choice.text, "message")));
     let message = first?.text;
@@ -126,7 +133,7 @@ pub(super) fn final_reply<'a>(decoded: &'a Decoded<'_>) -> Option<Reply<'a>> {
         |raw: &str, key: &str| member(raw, key).and_then(RawJson::string).map(|text| Cow::Owned(text.into_owned()));
     let said = member(message, "content").map(|content| texts(content.text)).filter(|text| !text.trim().is_empty());
     let mut calls = Vec::new();
-    if let Some(list) = member(message, "tool_calls").filter(|list| list.kind == JsonKind::List) {
+    if let Some(list) = member(message, "tool_calls").filter(|list| list.is_list()) {
         items(list.text, |call| {
             let Some(function) = member(call.text, "function") else { return };
             calls.push(ToolCall {

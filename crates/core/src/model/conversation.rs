@@ -21,24 +21,33 @@ choices! {
         Codex = "codex",
         /// Session files of the pi coding agent, one file a session.
         Pi = "pi",
+        /// Event logs of Copilot CLI: `{"type", "data", "id", "timestamp", "parentId"}` per line, one file a session.
+        CopilotCli = "copilot-cli",
         /// `messages` whose content is blocks: `text`, `tool_use`, `tool_result`, `thinking`, …; beside it `system`.
         Anthropic = "anthropic",
         /// `{"history": [{"role", "content", "thought", "action", …}]}`.
         SweAgent = "swe-agent",
         /// `{"sessionId", "messages": [{"type", "content", "toolCalls"}]}`.
         GeminiCli = "gemini-cli",
+        /// `messages` of `type` (`human`, `ai`, `system`, `tool`) and `content`, as `LangChain` dumps them.
+        Langchain = "langchain",
         /// `{"history": [{"source", "action" | "observation", …}]}`.
         Openhands = "openhands",
         /// Turns with a speaker and an utterance, under many names.
         Dialogue = "dialogue",
+        /// Markdown that `SpecStory` writes, one file a session.
+        Specstory = "specstory",
+        /// Markdown that Cursor exports, one file a session.
+        CursorExport = "cursor-export",
     }
 }
 
 impl ShapeName {
-    /// True for logs in which a conversation is a group of lines.
+    /// True where a conversation is a group of lines.
     #[must_use]
     pub fn is_event_log(self) -> bool {
-        matches!(self, Self::ClaudeCode | Self::Codex | Self::Pi)
+        let is_of_events = matches!(self, Self::ClaudeCode | Self::Codex | Self::Pi | Self::CopilotCli);
+        is_of_events || matches!(self, Self::Specstory | Self::CursorExport)
     }
 }
 

@@ -7,6 +7,7 @@ mod choices;
 mod condensed;
 mod conversation;
 mod decision;
+mod field_map;
 mod figures;
 mod floor;
 pub mod marker;
@@ -31,6 +32,7 @@ pub use conversation::{
 };
 pub(crate) use decision::formats;
 pub use decision::{Action, AdapterName, Decision, FlowKind, Reason};
+pub use field_map::{FieldMap, MappedField, ReadAs, path as mapped_path};
 pub use figures::{Figure, Getter, MetricColumn, metric_columns};
 pub use floor::{Floor, Least, one_or_many as one_or_many_floors};
 pub use metrics::{ActionCounts, BudgetOutcome, CompactionOutcome, CompactionTrigger, Grounding, Metrics, NextTurn};

@@ -3,11 +3,11 @@
 
 use serde_json::Value;
 
-use crate::model::{Reject, ShapeName};
+use crate::model::{ReadAs, Reject};
 
+use super::cut::cut;
 use super::json::member;
 use super::read::provenance;
-use super::shapes;
 
 /// Hex digits of a hash: 128 bits name what is seen.
 const HASH_DIGITS: usize = 32;
@@ -25,8 +25,8 @@ pub struct Summary<'r> {
 ///
 /// # Errors
 /// Says why the record holds no conversation in this shape.
-pub fn summaries(record: &str, shape: ShapeName) -> Result<Vec<Summary<'_>>, Reject> {
-    let index = shapes::cut(record, shape)?;
+pub fn summaries<'r>(record: &'r str, read_as: impl Into<ReadAs<'r>>) -> Result<Vec<Summary<'r>>, Reject> {
+    let index = cut(record, read_as.into())?;
     Ok(index.messages.iter().filter_map(|json| Some(Summary { json, ids: ids_of(json)? })).collect())
 }
 

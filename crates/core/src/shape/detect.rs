@@ -4,16 +4,17 @@ use std::borrow::Cow;
 
 use crate::model::ShapeName;
 
-use super::blocks::are_of_messages_api;
+use super::candidates::{Found, look, only};
 use super::events::detect_events;
-use super::json::{Bad, Kind, Scanner};
+use super::json::{Kind, Scanner};
+use super::markdown::detect as detect_markdown;
 use super::shapes::SPECS;
 use super::spec::{Glimpse, Spec};
 
 /// The shape of a record, if we know it.
 #[must_use]
 pub fn detect(record: &str) -> Option<ShapeName> {
-    if let Some(shape) = detect_events(record) {
+    if let Some(shape) = detect_events(record).or_else(|| detect_markdown(record)) {
         return Some(shape);
     }
     let mut scanner = Scanner::new(record);
@@ -22,12 +23,12 @@ pub fn detect(record: &str) -> Option<ShapeName> {
     let mut has_system = false;
     let kind = scanner.peek().ok()?;
     match kind {
-        Kind::List => lists.push((Cow::Borrowed(""), look(&mut scanner).ok()??)),
+        Kind::List => lists.push((Cow::Borrowed(""), look(&mut scanner, "").ok()??)),
         Kind::Object => {
             let read = scanner.object(|scanner, key| {
                 has_system = has_system || key.name == "system";
                 if scanner.peek()? == Kind::List {
-                    lists.extend(look(scanner)?.map(|list| (key.name, list)));
+                    lists.extend(look(scanner, &key.name)?.map(|list| (key.name, list)));
                 } else {
                     scanner.value()?;
                 }
@@ -46,37 +47,14 @@ pub fn detect(record: &str) -> Option<ShapeName> {
             _ => spec.list_rank(key).is_some() && (spec.fits)(list),
         })
     };
-    SPECS.iter().find(fits).map(|spec| spec.name)
+    SPECS.iter().find(fits).map(|spec| spec.name).or_else(|| match only(record) {
+        Found::One(_, spec) => Some(spec.name),
+        Found::None | Found::Several(_) => None,
+    })
 }
 
 /// True for the keys of a message of a bare list.
 fn is_message(list: &Glimpse<'_>) -> bool {
     let known = ["role", "content", "from"].iter().any(|key| list.has(key));
     list.keys.is_empty() || known || list.has("id") && list.has("index")
-}
-
-/// Looks at the items of a list; `None` when one is no object.
-fn look<'r>(scanner: &mut Scanner<'r>) -> Result<Option<Glimpse<'r>>, Bad> {
-    let (mut seen, mut are_objects, mut is_first) = (Glimpse::default(), true, true);
-    scanner.list(|scanner| {
-        if scanner.peek()? != Kind::Object {
-            are_objects = false;
-            return scanner.value().map(|_| ());
-        }
-        scanner.object(|scanner, key| {
-            let value = scanner.value()?;
-            seen.has_blocks |= are_objects
-                && !seen.has_blocks
-                && value.kind == Kind::List
-                && key.name == "content"
-                && are_of_messages_api(value.text);
-            if is_first {
-                seen.keys.push(key.name);
-            }
-            Ok(())
-        })?;
-        is_first = false;
-        Ok(())
-    })?;
-    Ok(are_objects.then_some(seen))
 }

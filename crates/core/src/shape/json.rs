@@ -17,13 +17,15 @@ pub(super) struct Bad {
 
 /// What a value is, told by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(super) enum Kind {
     Null,
     Bool,
     Number,
     Text,
     List,
     Object,
+    /// A text that stands as it is, in what is no JSON.
+    Plain,
 }
 
 /// A value as it stands in the record.
@@ -31,20 +33,34 @@ pub(crate) enum Kind {
 pub(crate) struct Raw<'r> {
     /// The exact text.
     pub text: &'r str,
-    pub kind: Kind,
+    pub(super) kind: Kind,
     /// The escapes of a string; none for other kinds.
     pub(super) marks: Marks,
 }
 
 impl<'r> Raw<'r> {
+    /// True for a list.
+    pub(crate) fn is_list(self) -> bool {
+        self.kind == Kind::List
+    }
+
+    /// True for `null`.
+    pub(crate) fn is_null(self) -> bool {
+        self.kind == Kind::Null
+    }
+
     /// The decoded string; `None` for other kinds.
     pub(crate) fn string(self) -> Option<Cow<'r, str>> {
-        (self.kind == Kind::Text).then(|| decode(unquoted(self.text), self.marks))
+        match self.kind {
+            Kind::Text => Some(decode(unquoted(self.text), self.marks)),
+            Kind::Plain => Some(Cow::Borrowed(self.text)),
+            Kind::Null | Kind::Bool | Kind::Number | Kind::List | Kind::Object => None,
+        }
     }
     /// The decoded string, or the literal of a number.
     pub(crate) fn id(self) -> Option<Cow<'r, str>> {
         match self.kind {
-            Kind::Text => self.string(),
+            Kind::Text | Kind::Plain => self.string(),
             Kind::Number => Some(Cow::Borrowed(self.text)),
             _ => None,
         }
@@ -101,7 +117,7 @@ impl<'r> Scanner<'r> {
         match kind {
             Kind::Text => marks = self.string()?,
             Kind::List | Kind::Object => self.nested()?,
-            Kind::Number | Kind::Bool | Kind::Null => self.scalar(kind)?,
+            Kind::Number | Kind::Bool | Kind::Null | Kind::Plain => self.scalar(kind)?,
         }
         Ok(Raw { text: self.since(start), kind, marks })
     }
@@ -273,7 +289,7 @@ impl<'r> Scanner<'r> {
                 Kind::Text => {
                     self.string()?;
                 }
-                Kind::Null | Kind::Bool | Kind::Number => self.scalar(kind)?,
+                Kind::Null | Kind::Bool | Kind::Number | Kind::Plain => self.scalar(kind)?,
                 Kind::Object | Kind::List => {
                     self.pos += 1;
                     let close = if kind == Kind::Object { b'}' } else { b']' };
@@ -387,7 +403,8 @@ pub(super) fn between<'r>(whole: &'r str, left: &str, right: &str) -> &'r str {
     whole.get(start..offset_in(whole, right)).expect("the parts are cut at character boundaries, in order")
 }
 
-fn unquoted(text: &str) -> &str {
+/// A string as written, without its quotes.
+pub(super) fn unquoted(text: &str) -> &str {
     text.get(1..text.len() - 1).expect("a string token has two quotes")
 }
 

@@ -4,7 +4,9 @@
 //! | line | holds |
 //! |---|---|
 //! | `r` | the record, with `$M` for its messages |
+//! | `t` | empty: the record is no JSON, and what is written for it is its row |
 //! | `k` | the key of the list of messages; empty when the record is the list |
+//! | `l` | the keys that lead to the list of messages, as a JSON list, where it stands deeper or its key is none of the usual ones |
 //! | `s` | a text that stands between two messages, one line per distinct text |
 //! | `p` | which of them stands where; left out when there is only one |
 //! | `m` | a message, one line per distinct template |
@@ -17,9 +19,15 @@
 //! style 1, `$C0` the content as it stands in its column, `$X` the next value of `extra`. Between the messages of an
 //! event log `$E` is the next event that passes through, `$L` the next text that is no event.
 
+use std::borrow::Cow;
+
 use foldhash::HashMap;
 
-use super::escape::Style;
+use super::escape::{Style, encode};
+use super::json::{Raw, items};
+
+/// Keys of a path.
+const MAX_KEYS: usize = 32;
 
 /// Why a record could not be put together again; a sentence for a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -193,7 +201,9 @@ fn push_number(number: usize, layout: &mut String) {
 #[derive(Debug, Default)]
 pub(super) struct Layout<'l> {
     pub record: Option<&'l str>,
+    pub is_text: bool,
     pub key: Option<&'l str>,
+    pub path: Option<Vec<Cow<'l, str>>>,
     pub separators: Vec<&'l str>,
     pub separator_runs: Option<Runs>,
     pub messages: Vec<&'l str>,
@@ -214,7 +224,9 @@ impl<'l> Layout<'l> {
             let rest = chars.as_str();
             match kind {
                 Some('r') => layout.record = Some(rest),
+                Some('t') => layout.is_text = true,
                 Some('k') => layout.key = Some(rest),
+                Some('l') => layout.path = Some(path(rest)?),
                 Some('s') => layout.separators.push(rest),
                 Some('p') => layout.separator_runs = Some(runs(rest)?),
                 Some('m') => layout.messages.push(rest),
@@ -236,6 +248,23 @@ pub(super) fn sequence(runs: Option<&Runs>) -> impl Iterator<Item = usize> {
     let forever = if runs.is_none() { usize::MAX } else { 0 };
     let listed = runs.into_iter().flatten().flat_map(|&(number, n)| std::iter::repeat_n(number, n));
     listed.chain(std::iter::repeat_n(0, forever))
+}
+
+fn path(text: &str) -> Result<Vec<Cow<'_, str>>, RestoreError> {
+    let mut keys = Vec::new();
+    items(text, |key| keys.push(Raw::string(key)));
+    let keys = keys.into_iter().collect::<Option<Vec<_>>>();
+    keys.filter(|keys| (1..=MAX_KEYS).contains(&keys.len())).ok_or_else(|| damaged("a path is none"))
+}
+
+/// Appends the line that says where the list of messages is.
+pub(super) fn write_path(keys: &[Cow<'_, str>], layout: &mut String) {
+    layout.push_str("l[");
+    for (at, key) in keys.iter().enumerate() {
+        layout.push_str(if at > 0 { "," } else { "" });
+        encode(key, Style::MINIMAL, layout);
+    }
+    layout.push_str("]\n");
 }
 
 fn runs(text: &str) -> Result<Runs, RestoreError> {

@@ -13,8 +13,9 @@ pub(super) struct Member<'r> {
     pub key: &'r str,
     pub value: Raw<'r>,
     pub field: Field,
-    /// The key of the object inside the message that it stands in; empty for the message itself.
-    pub parent: &'static str,
+    /// The key of the object inside the message or record that it stands in, as written and without quotes; empty for the
+    /// message or record itself.
+    pub parent: &'r str,
 }
 
 /// What a key of a message holds.

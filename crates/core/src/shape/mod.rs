@@ -1,8 +1,11 @@
 //! Records as bytes on one side, conversations on the other, exact both ways. Knows JSON and the shapes; knows
 //! nothing of files, tables and compression.
 
+mod advice;
 mod binding;
 mod blocks;
+mod candidates;
+mod cut;
 mod delta;
 mod detect;
 mod document;
@@ -13,31 +16,38 @@ mod index;
 mod json;
 mod keys;
 mod layout;
+mod markdown;
 mod member;
 mod out;
+mod outline;
 mod read;
 mod reasoning;
 mod restore;
 mod row;
 mod row_text;
+mod rules;
 mod shapes;
 mod spec;
 mod splice;
+mod talk;
+mod text_record;
 mod uncompress;
 
-use crate::model::{Condensed, Conversation, Original, Output, ProvenancePlace, Reject, ShapeName};
+use crate::model::{Condensed, Conversation, Original, Output, ProvenancePlace, ReadAs, Reject, ShapeName};
 
 use index::Index;
 use json::Kind;
 use member::Member;
 
+pub use advice::advice;
 pub use binding::{Summary, summaries, value_hash};
 pub use delta::{Delta, DeltaPiece, Deltas, Wholes, WrittenText};
 pub use detect::detect;
 pub use document::{RECORD_LISTS, is_document, is_list_key};
 pub use events::{SessionOf, detect_events, session_id};
-pub(crate) use json::{Kind as JsonKind, Raw as RawJson, items, leaves, member};
+pub(crate) use json::{Raw as RawJson, items, leaves, member};
 pub use layout::RestoreError;
+pub use markdown::detect as detect_markdown;
 pub use restore::{messages_of, restore_record, restore_row, restores_record, restores_row};
 pub use row::{MessageRow, Row};
 pub use row_text::{row_of_text, row_text};
@@ -65,7 +75,7 @@ pub struct Decoded<'r> {
     /// The record, exactly as it stood in its file, without line end.
     pub record: &'r str,
     /// How it holds the conversation.
-    pub shape: ShapeName,
+    pub read_as: ReadAs<'r>,
     /// What the engine sees.
     pub conversation: Conversation<'r>,
     index: Index<'r>,
@@ -75,10 +85,11 @@ pub struct Decoded<'r> {
 ///
 /// # Errors
 /// Says why the record holds no conversation in this shape.
-pub fn decode<'r>(record: &'r str, shape: ShapeName, fallback_id: &str) -> Result<Decoded<'r>, Reject> {
-    let index = shapes::cut(record, shape)?;
+pub fn decode<'r>(record: &'r str, read_as: impl Into<ReadAs<'r>>, fallback_id: &str) -> Result<Decoded<'r>, Reject> {
+    let read_as = read_as.into();
+    let index = cut::cut(record, read_as)?;
     let conversation = read::conversation(&index, fallback_id);
-    Ok(Decoded { record, shape, conversation, index })
+    Ok(Decoded { record, read_as, conversation, index })
 }
 
 impl<'r> Decoded<'r> {
@@ -91,6 +102,12 @@ impl<'r> Decoded<'r> {
         };
         let members = self.index.head.iter().chain(&self.index.members);
         members.filter(says_when).map(|member| member.value.text)
+    }
+
+    /// The shape; that of OpenAI for a record that a map reads, whose messages have the usual fields.
+    #[must_use]
+    pub fn shape(&self) -> ShapeName {
+        self.read_as.shape().unwrap_or(ShapeName::Openai)
     }
 
     /// The exact JSON of the member of the record that is called `key` and is not the list of messages.
@@ -122,6 +139,9 @@ impl<'r> Decoded<'r> {
     /// The compressed conversation as a record of the same shape; everything unchanged is copied byte for byte.
     #[must_use]
     pub fn condensed_record(&self, condensed: &Condensed, provenance: ProvenancePlace) -> String {
+        if self.index.rules.spec.is_text {
+            return text_record::write(&self.row(condensed, provenance));
+        }
         splice::condensed_record(&self.index, &self.conversation, condensed, provenance)
     }
 
@@ -153,7 +173,7 @@ impl<'r> Decoded<'r> {
     ) -> (String, Option<String>) {
         let record = self.condensed_record(condensed, provenance);
         let fits = restores_record(&record, None, &self.originals(condensed), self.record);
-        let layout = (!fits).then(|| row::record_layout(&self.index, condensed));
+        let layout = (!fits).then(|| row::record_layout(&self.index, &self.conversation, condensed));
         (record, layout)
     }
 

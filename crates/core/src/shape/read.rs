@@ -9,7 +9,7 @@ use super::index::Index;
 use super::json::{Kind, Raw, items, member, members};
 use super::member::{Field, Member, take_arguments};
 use super::reasoning;
-use super::spec::Spec;
+use super::rules::Rules;
 
 /// The conversation of a record.
 pub(super) fn conversation<'r>(index: &Index<'r>, fallback_id: &str) -> Conversation<'r> {
@@ -42,7 +42,7 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
         let value = member.value;
         match member.field {
             Field::Id => message.id = value.id(),
-            Field::Role => message.role = value.string().map_or(Role::Missing, |name| role(index.spec, name)),
+            Field::Role => message.role = value.string().map_or(Role::Missing, |name| role(index.rules, name)),
             Field::Content if value.kind == Kind::List => blocks = Some(blocks::read(value.text)),
             Field::Content => message.content = content(value),
             Field::Name => message.name = name(value),
@@ -72,13 +72,13 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
     if is_result {
         message.role = Role::Tool;
     }
+    if let (Role::Missing, Some(implied)) = (&message.role, index.implied_role(at)) {
+        message.role = role(index.rules, Cow::Borrowed(implied));
+    }
     if let Some(form) = index.form(at) {
-        if let (Role::Missing, Some(implied)) = (&message.role, form.role) {
-            message.role = role(index.spec, Cow::Borrowed(implied));
-        }
         (form.finish)(&mut message, index.members(at));
     }
-    if index.spec.call_role.is_some_and(|call| message.role.as_str() == call) {
+    if index.rules.spec.call_role.is_some_and(|call| message.role.as_str() == call) {
         message.role = Role::Assistant;
         if let Content::Text(arguments) = std::mem::replace(&mut message.content, Content::Null) {
             let place = index.member(at, Field::Content).map(|member| member.value.text);
@@ -103,17 +103,25 @@ fn name(value: Raw<'_>) -> Option<Cow<'_, str>> {
     value.string().or_else(|| (value.kind != Kind::Null).then_some(Cow::Borrowed(value.text)))
 }
 
-fn role<'r>(spec: &Spec, name: Cow<'r, str>) -> Role<'r> {
-    let known = spec.roles.iter().find(|(known, _)| *known == name);
-    match known.map_or(name.as_ref(), |(_, canonical)| canonical) {
+fn role<'r>(rules: Rules<'_>, name: Cow<'r, str>) -> Role<'r> {
+    usual(rules.role(&name).unwrap_or(name.as_ref())).unwrap_or(Role::Other(name))
+}
+
+fn usual<'r>(name: &str) -> Option<Role<'r>> {
+    Some(match name {
         "system" => Role::System,
         "developer" => Role::Developer,
         "user" | "human" => Role::User,
-        "assistant" | "gpt" | "model" => Role::Assistant,
+        "assistant" | "gpt" | "model" | "ai" => Role::Assistant,
         "tool" | "observation" => Role::Tool,
         "function" => Role::Function,
-        _ => Role::Other(name),
-    }
+        _ => return None,
+    })
+}
+
+/// True for a name of somebody who takes part in conversations of every shape.
+pub(super) fn is_usual(name: &str) -> bool {
+    usual(name).is_some()
 }
 
 /// An id, or the first one of a list of ids.
@@ -126,7 +134,7 @@ fn first_id(value: Raw<'_>) -> Option<Cow<'_, str>> {
 fn content(value: Raw<'_>) -> Content<'_> {
     match value.kind {
         Kind::Null => Content::Null,
-        Kind::Text => value.string().map_or(Content::Other, Content::Text),
+        Kind::Text | Kind::Plain => value.string().map_or(Content::Other, Content::Text),
         Kind::Bool | Kind::Number | Kind::List | Kind::Object => Content::Other,
     }
 }
@@ -135,7 +143,7 @@ fn tool_calls<'r>(value: Raw<'r>, calls: &mut Vec<ToolCall<'r>>) {
     match value.kind {
         Kind::List => items(value.text, |item| calls.push(tool_call(item))),
         Kind::Object => calls.push(tool_call(value)),
-        Kind::Null | Kind::Bool | Kind::Number | Kind::Text => {}
+        Kind::Null | Kind::Bool | Kind::Number | Kind::Text | Kind::Plain => {}
     }
 }
 

@@ -6,13 +6,14 @@ use super::member::Member;
 use crate::model::Thought;
 
 /// Keys of a message beside its content, as written.
-const KEYS: [&str; 5] = ["\"reasoning_content\"", "\"reasoning\"", "\"thinking\"", "\"thought\"", "\"thoughts\""];
+const KEYS: [&str; 6] =
+    ["\"reasoning_content\"", "\"reasoning\"", "\"reasoningText\"", "\"thinking\"", "\"thought\"", "\"thoughts\""];
 /// Parts of a content list.
 pub(super) const PARTS: [&str; 2] = ["thinking", "reasoning"];
 /// What of an object is text; all else is a kind, a signature, or sealed.
 const TEXTS: [&str; 6] = ["thinking", "reasoning", "text", "summary", "subject", "description"];
 /// What a key says of a value that proves what was thought, or that only its program can read: an API refuses it beside any other text.
-const SEALS: [&str; 2] = ["signature", "encrypted"];
+const SEALS: [&str; 3] = ["signature", "encrypted", "opaque"];
 /// A part that holds nothing but what only its program can read.
 const SEALED_PART: &str = "redacted_thinking";
 /// Objects and lists in each other that are looked into.

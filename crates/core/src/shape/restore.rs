@@ -5,11 +5,12 @@ use crate::model::Original;
 
 use super::escape::encode;
 use super::index::invalid;
-use super::json::{Kind, Raw, Scanner, around, between, items, members};
+use super::json::{Kind, Raw, Scanner, items, members};
 use super::layout::{Column, Layout, Piece, RestoreError, Runs, damaged, pieces, sequence};
 use super::out::{Expected, Out};
+use super::outline::Outline;
 use super::row::{MessageRow, Row};
-use super::shapes::likelihood;
+use super::text_record;
 
 /// Where an input message comes from.
 #[derive(Debug, Clone, Copy)]
@@ -201,7 +202,7 @@ pub fn restore_record(record: &str, layout: Option<&str>, originals: &[Original<
 /// Says why there are none.
 pub fn messages_of<'r>(record: &'r str, layout: Option<&str>) -> Result<Vec<&'r str>, RestoreError> {
     let read = Layout::read(layout.unwrap_or_default())?;
-    if read.items.is_some() { Ok(listed(record, &read)?.0) } else { Ok(outline(record, read.key)?.messages) }
+    if read.items.is_some() { Ok(listed(record, &read)?.0) } else { Ok(Outline::of(record, &read)?.messages) }
 }
 
 /// True when [`restore_record`] gives `original`; finds out without making it.
@@ -225,7 +226,10 @@ fn write_record(
     if read.items.is_some() {
         return restore_list(record, &read, originals, out);
     }
-    let outline = outline(record, read.key)?;
+    if read.is_text {
+        return write_row("", &text_record::read(record)?, text, originals, out);
+    }
+    let outline = Outline::of(record, &read)?;
     let slots = arrange(outline.messages.len(), originals, read.order.as_deref())?;
     let mut gaps = cut(&read.separators)?;
     if layout.is_none() {
@@ -236,74 +240,6 @@ fn write_record(
     messages(&slots, &gaps, runs, &mut passed, out, copied(&outline.messages))?;
     out.push_str(outline.after);
     Ok(())
-}
-
-/// A record cut at its messages only.
-struct Outline<'r> {
-    record: &'r str,
-    before: &'r str,
-    messages: Vec<&'r str>,
-    after: &'r str,
-}
-
-impl<'r> Outline<'r> {
-    /// The text between all messages, for `n` messages.
-    fn separator(&self, n: usize) -> Result<Option<&'r str>, RestoreError> {
-        let mut found = self.messages.windows(2).map(|pair| match pair {
-            [left, right] => between(self.record, left, right),
-            _ => "",
-        });
-        match found.next() {
-            Some(first) if found.all(|other| other == first) => Ok(Some(first)),
-            None if n <= 1 => Ok(None),
-            _ => Err(RestoreError("the separators of the messages are unknown: the layout is missing".to_owned())),
-        }
-    }
-}
-
-fn outline<'r>(record: &'r str, key: Option<&str>) -> Result<Outline<'r>, RestoreError> {
-    let mut scanner = Scanner::new(record);
-    let (mut list, mut rank) = (None, 0);
-    let mut messages = Vec::new();
-    let mut read = |scanner: &mut Scanner<'r>| {
-        messages.clear();
-        let text = scanner.list(|scanner| {
-            messages.push(scanner.value()?.text);
-            Ok(())
-        })?;
-        list = Some(text);
-        Ok(())
-    };
-    let outcome = match scanner.peek() {
-        Ok(Kind::List) => read(&mut scanner),
-        Ok(Kind::Object) => scanner
-            .object(|scanner, name| {
-                // Without a key from the layout: `messages` before `conversations` before the rest, the last of its name.
-                let found = match key {
-                    Some(key) => usize::from(name.name == key),
-                    None => likelihood(&name.name),
-                };
-                if found > 0 && found >= rank && scanner.peek()? == Kind::List {
-                    rank = found;
-                    read(scanner)
-                } else {
-                    scanner.value().map(|_| ())
-                }
-            })
-            .map(|_| ()),
-        Ok(_) => Ok(()),
-        Err(bad) => Err(bad),
-    };
-    let outcome = outcome.and_then(|()| scanner.end());
-    outcome.map_err(|bad| RestoreError(invalid(record, bad).detail))?;
-    let list = list.ok_or_else(|| RestoreError("the record has no list of messages".to_owned()))?;
-    let (before, after) = if let (Some(head), Some(tail)) = (messages.first(), messages.last()) {
-        (around(record, head).0, around(record, tail).1)
-    } else {
-        let (before, after) = around(record, list);
-        record.split_at_checked(record.len() - after.len() - 1).unwrap_or((before, after))
-    };
-    Ok(Outline { record, before, messages, after })
 }
 
 /// One slot per input message: the originals at their indices, the kept messages around them.

@@ -7,8 +7,9 @@ use crate::model::{Condensed, Content, Conversation, Message, Output, Provenance
 use super::events;
 use super::index::Index;
 use super::json::{Kind, around, offset_in};
-use super::layout::{Column, Table, push_hole, push_literal, write_items, write_order};
+use super::layout::{Column, Table, push_hole, push_literal, write_items, write_order, write_path};
 use super::member::{Field, Member};
+use super::shapes::likelihood;
 use super::splice::{NewContent, brackets, edited, new_content, new_metadata, new_values};
 
 /// One row of the `conversations` table: text columns only, nothing inferred.
@@ -72,7 +73,7 @@ fn place(member: &Member<'_>) -> Place {
     match (column, kind) {
         (_, Kind::Null) => Place::Layout,
         (Column::ToolCalls | Column::Metadata, _) => Place::Copy(column),
-        (_, Kind::Text) => Place::Text(column),
+        (_, Kind::Text | Kind::Plain) => Place::Text(column),
         (Column::Content, _) | (Column::ToolCallId, Kind::Number) => Place::Copy(column),
         _ => Place::Extra,
     }
@@ -123,8 +124,8 @@ fn message_row<'a>(
         };
         *target = Some(text);
     }
-    if let (None, Some(form)) = (&row.role, index.form(at)) {
-        row.role = form.role.map(Cow::Borrowed);
+    if row.role.is_none() {
+        row.role = index.implied_role(at).map(Cow::Borrowed);
     }
     row.extra = extra(members.iter().filter(|member| place(member) == Place::Extra), changes).map(Cow::Owned);
     row
@@ -297,6 +298,9 @@ fn message_template(index: &Index<'_>, conversation: &Conversation<'_>, at: usiz
 /// A hole when the text can be encoded to the same bytes, the bytes themselves otherwise.
 fn text_hole(index: &Index<'_>, column: Column, member: &Member<'_>, text: &str, template: &mut String) {
     let value = member.value;
+    if value.kind == Kind::Plain {
+        return push_hole(column, None, template);
+    }
     match index.style.fitting(value.text, value.marks, text) {
         Some(style) => push_hole(column, Some(style), template),
         None => push_literal(value.text, template),
@@ -304,7 +308,10 @@ fn text_hole(index: &Index<'_>, column: Column, member: &Member<'_>, text: &str,
 }
 
 /// The layout of a condensed record, or of a list of events, for [`super::restore_record`].
-pub(super) fn record_layout(index: &Index<'_>, condensed: &Condensed) -> String {
+pub(super) fn record_layout(index: &Index<'_>, conversation: &Conversation<'_>, condensed: &Condensed) -> String {
+    if index.rules.spec.is_text {
+        return format!("t\n{}", row_layout(index, conversation, condensed));
+    }
     let mut layout = String::new();
     if let Some(log) = &index.log {
         layout.push('r');
@@ -312,8 +319,12 @@ pub(super) fn record_layout(index: &Index<'_>, condensed: &Condensed) -> String 
         layout.push('\n');
         let items = events::items(log, condensed);
         write_items(items.iter().map(|item| matches!(item, events::Item::Message(_))), &mut layout);
-    } else if !around(index.record, index.list).0.trim_start().is_empty() {
-        layout.extend(["k", index.list_key, "\n"]);
+    } else {
+        match &*index.path {
+            [] => {}
+            [key] if likelihood(key) > 0 => layout.extend(["k", key, "\n"]),
+            path => write_path(path, &mut layout),
+        }
     }
     separators(index).write('s', 'p', &mut layout);
     write_order(&kept(condensed), &mut layout);

@@ -1,10 +1,8 @@
-//! All shapes: which there are, in which order they are tried, and how a record of each is cut. A new shape is its `Spec`
+//! All shapes: which there are, and in which order they are tried. A new shape is its `Spec`
 //! here and its name in `ShapeName`; `docs/shapes.md` says how.
 
-use crate::model::{Reject, ShapeName};
+use crate::model::ShapeName;
 
-use super::events;
-use super::index::Index;
 use super::member::Field;
 use super::spec::{Glimpse, Spec};
 
@@ -27,10 +25,11 @@ const USUAL: Spec = Spec {
     call_role: None,
     fits: |_| false,
     events: None,
+    is_text: false,
 };
 
 /// In the order in which they are tried: the first that fits wins.
-pub(super) static SPECS: [Spec; 8] = [
+pub(super) static SPECS: [Spec; 9] = [
     // Messages with `id`, `index` and `metadata`, in a record or as the record itself.
     Spec { name: ShapeName::Cce, bare: true, fits: |list| list.has("id") && list.has("index"), ..USUAL },
     // Blocks of every shape are read alike (`blocks.rs`); this one is told by having them. `system` is no message and stays
@@ -56,9 +55,10 @@ pub(super) static SPECS: [Spec; 8] = [
         fits: |list| list.may_have("from") || list.has("role"),
         ..USUAL
     },
-    // Benchmarks write the same messages under other names: `traj` (tau), `input` (data sets of Inspect).
+    // Benchmarks write the same messages under other names: `traj` (tau), `input` (data sets of Inspect). Of two answers to a `prompt`
+    // the `chosen` one counts, where that is the list.
     Spec {
-        lists: &["messages", "traj", "input"],
+        lists: &["messages", "traj", "input", "prompt", "chosen"],
         fits: |list| list.may_have("role") || list.has("content") && !list.has("type") && !list.has("speaker"),
         ..USUAL
     },
@@ -100,6 +100,25 @@ pub(super) static SPECS: [Spec; 8] = [
         fits: |list| list.has("role") && list.has("content"),
         ..USUAL
     },
+    // Messages as LangChain dumps them: `human`, `ai`, `system` and `tool`.
+    Spec {
+        name: ShapeName::Langchain,
+        keys: &[
+            ("type", Field::Role),
+            ("content", Field::Content),
+            ("name", Field::Name),
+            ("tool_calls", Field::ToolCalls),
+            ("tool_call_id", Field::ToolCallId),
+            ("metadata", Field::Metadata),
+            ("id", Field::Id),
+        ],
+        roles: &[("AIMessageChunk", "assistant"), ("HumanMessageChunk", "user")],
+        fits: |list| {
+            let is_dumped = list.has("additional_kwargs") || list.has("response_metadata");
+            list.has("type") && list.has("content") && !list.has("role") && is_dumped
+        },
+        ..USUAL
+    },
     // A message with calls holds their results too and stays as it is.
     Spec {
         name: ShapeName::GeminiCli,
@@ -118,7 +137,16 @@ pub(super) static SPECS: [Spec; 8] = [
     // under many names (SGD, Topical-Chat and their kin).
     Spec {
         name: ShapeName::Dialogue,
-        lists: &["turns", "utterances", "meeting_transcripts", "dialogue", "dialog", "content", "messages"],
+        lists: &[
+            "turns",
+            "utterances",
+            "meeting_transcripts",
+            "dialogue",
+            "dialog",
+            "content",
+            "messages",
+            "conversation",
+        ],
         keys: &[
             ("speaker", Field::Role),
             ("interlocutor_id", Field::Role),
@@ -140,19 +168,31 @@ pub(super) static SPECS: [Spec; 8] = [
     },
 ];
 
+/// What is read by a map: what that does not say is under the keys of most shapes.
+pub(super) static ANY: Spec = Spec {
+    lists: &["messages", "conversations", "history", "turns", "utterances", "dialogue", "dialog", "traj", "input"],
+    bare: true,
+    keys: &[
+        ("role", Field::Role),
+        ("from", Field::Role),
+        ("speaker", Field::Role),
+        ("content", Field::Content),
+        ("value", Field::Content),
+        ("text", Field::Content),
+        ("utterance", Field::Content),
+        ("name", Field::Name),
+        ("tool_calls", Field::ToolCalls),
+        ("tool_call_id", Field::ToolCallId),
+        ("function_call", Field::FunctionCall),
+        ("metadata", Field::Metadata),
+        ("id", Field::Id),
+    ],
+    ..USUAL
+};
+
 fn is_dialogue(list: &Glimpse<'_>) -> bool {
     let speaks = ["speaker", "interlocutor_id", "agent", "user_id"].iter().any(|key| list.has(key));
-    list.has("utterance") || list.has("message") || speaks && (list.has("text") || list.has("content"))
-}
-
-/// Cuts `record`, or says why it is no conversation of this shape.
-pub(super) fn cut(record: &str, shape: ShapeName) -> Result<Index<'_>, Reject> {
-    let spec = SPECS.iter().chain(&events::SPECS).find(|spec| spec.name == shape);
-    let spec = spec.expect("every shape has a spec");
-    match spec.events {
-        Some(events) => events::cut(record, spec, events),
-        None => Index::new(record, spec),
-    }
+    list.is_talk || list.has("utterance") || list.has("message") || speaks && (list.has("text") || list.has("content"))
 }
 
 /// How likely it is that the list under this key is the one with the messages, whatever the shape; 0 when no shape

@@ -26,6 +26,8 @@ pub(super) struct Spec {
     pub fits: fn(list: &Glimpse<'_>) -> bool,
     /// What its events look like, when it is an event log.
     pub events: Option<&'static EventSpec>,
+    /// True when its records are no JSON.
+    pub is_text: bool,
 }
 
 /// What tells the shape of a list of messages.
@@ -35,6 +37,10 @@ pub(super) struct Glimpse<'r> {
     pub keys: Vec<Cow<'r, str>>,
     /// Some message holds blocks as only the Messages API has them, or the record has a `system` beside the list.
     pub has_blocks: bool,
+    /// Who speaks in the first message is called as those are who talk with a model.
+    pub has_known_role: bool,
+    /// It is what two people say in turn, under a key that says so.
+    pub is_talk: bool,
 }
 
 impl Glimpse<'_> {
@@ -42,9 +48,14 @@ impl Glimpse<'_> {
         self.keys.iter().any(|known| known == key)
     }
 
+    /// True for a list without messages.
+    pub(super) fn is_empty(&self) -> bool {
+        self.keys.is_empty() && !self.is_talk
+    }
+
     /// True for an empty list, or when the first message has this key.
     pub(super) fn may_have(&self, key: &str) -> bool {
-        self.keys.is_empty() || self.has(key)
+        self.is_empty() || self.has(key)
     }
 }
 
@@ -64,6 +75,22 @@ impl Spec {
             call_role: None,
             fits: |_| false,
             events: Some(events),
+            is_text: false,
+        }
+    }
+
+    /// The spec of texts that are no JSON, which are cut by themselves.
+    pub(super) const fn of_text(name: ShapeName) -> Self {
+        Self {
+            name,
+            lists: &[],
+            bare: false,
+            keys: &[],
+            roles: &[],
+            call_role: None,
+            fits: |_| false,
+            events: None,
+            is_text: true,
         }
     }
 

@@ -104,7 +104,7 @@ fn replaced_message(
         NewContent::Same => {}
     }
     if !body.is_empty() {
-        edits.set(content, index.spec.key_of(Field::Content), &body);
+        edits.set(content, index.rules.key_of(Field::Content), &body);
     }
     let is_in_list = |old: &str| content.is_some_and(|list| list.kind == Kind::List && is_in(list.text, old));
     for (old, json) in inner.iter().filter(|(old, _)| !is_in_list(old)) {
@@ -113,10 +113,11 @@ fn replaced_message(
     if replacement.is_by_several {
         edits.remove(index.members(at), Field::Name);
     }
-    if place == ProvenancePlace::Metadata {
+    // A text by itself has no place for it.
+    if place == ProvenancePlace::Metadata && raw.starts_with('{') {
         let metadata = index.member(at, Field::Metadata).map(|member| member.value);
         let json = new_metadata(metadata, &replacement.provenance, index.style, edits.colon, edits.comma);
-        edits.set(metadata, index.spec.key_of(Field::Metadata), &json);
+        edits.set(metadata, index.rules.key_of(Field::Metadata), &json);
     }
     edits.write(out);
 }

@@ -6,15 +6,15 @@ use std::borrow::Cow;
 
 use foldhash::{HashMap, HashSet};
 
-use crate::model::{Condensed, Output, Reject, RejectReason, ShapeName};
+use crate::model::{Condensed, Output, ReadAs, Reject, RejectReason};
 
 use super::Decoded;
 use super::binding::ids_of;
+use super::cut::cut;
 use super::escape::{Style, encode};
 use super::index::invalid;
 use super::json::{Kind, Scanner, around, between};
 use super::layout::RestoreError;
-use super::shapes;
 use super::splice::brackets;
 
 /// Rounds after the first one in which summaries of summaries are expanded.
@@ -214,13 +214,13 @@ impl<'m> Rounds<'m> {
 ///
 /// # Errors
 /// Says why the record holds no conversation in this shape.
-pub fn uncompress_record(
-    record: &str,
-    shape: ShapeName,
+pub fn uncompress_record<'r>(
+    record: &'r str,
+    read_as: impl Into<ReadAs<'r>>,
     lookup: &dyn Lookup,
     recursive: bool,
 ) -> Result<(String, Uncompressed), Reject> {
-    let index = shapes::cut(record, shape)?;
+    let index = cut(record, read_as.into())?;
     if index.log.is_some() {
         let detail = "events stand between the messages of an event log, and a map of messages does not say where; \
                       restore it from its run or sidecar";
@@ -254,6 +254,9 @@ pub fn verbatim_map(decoded: &Decoded<'_>, condensed: &Condensed) -> Result<Stri
         for (id, &source) in ids.iter().zip(&replacement.sources) {
             let message = decoded.index.messages.get(source).copied();
             let message = message.ok_or_else(|| RestoreError(format!("there is no message {source}")))?;
+            if !message.starts_with('{') {
+                return Err(RestoreError(format!("message {source} is a text, which no summary names")));
+            }
             if !map.insert(Cow::Borrowed(id), message) {
                 return Err(RestoreError(format!("two different messages have the id {id:?}")));
             }

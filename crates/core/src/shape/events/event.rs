@@ -30,8 +30,21 @@ pub(in crate::shape) struct Form {
     pub outer: &'static [(&'static str, Field)],
     /// The keys of the body that count; `None` when the body as a whole is a call.
     pub body: Option<&'static [(&'static str, Field)]>,
+    /// An object in the body whose keys count too.
+    pub inner: Option<Inner>,
     /// Reads what is special.
     pub finish: for<'r> fn(message: &mut Message<'r>, members: &[Member<'r>]),
+}
+
+/// An object in a body whose keys count.
+#[derive(Debug)]
+pub(in crate::shape) struct Inner {
+    /// Its key.
+    pub key: &'static str,
+    /// The keys that lead to it, as they stand before those in it where all are beside each other.
+    pub parent: &'static str,
+    /// Its keys that count.
+    pub keys: &'static [(&'static str, Field)],
 }
 
 /// A member with its decoded key.

@@ -6,9 +6,10 @@ use crate::shape::escape::{Marks, Style};
 use crate::shape::index::{Index, invalid};
 use crate::shape::json::{Bad, Kind, Scanner, members, offset_in};
 use crate::shape::member::{Field, Member};
+use crate::shape::rules::Rules;
 use crate::shape::spec::Spec;
 
-use super::event::{Event, EventSpec, Form, Log, Named, Pass};
+use super::event::{Event, EventSpec, Form, Inner, Log, Named, Pass};
 
 /// Cuts `record`: lines of events, or one list of them.
 pub(in crate::shape) fn cut<'r>(
@@ -20,7 +21,7 @@ pub(in crate::shape) fn cut<'r>(
     let mut why = None;
     for list in lists {
         let mut cutter = Cutter {
-            found: Index::empty(record, spec),
+            found: Index::empty(record, Rules::of(spec)),
             events,
             log: Log::default(),
             seen: Marks::NONE,
@@ -149,9 +150,15 @@ impl<'r> Cutter<'r> {
             if at != body_at {
                 self.push(start, member, form.outer, "");
             } else if let Some(keys) = form.body {
-                let inner = self.found.members.len();
-                for member in body {
-                    self.push(inner, member, keys, self.events.body);
+                let first = self.found.members.len();
+                for (key, value) in body {
+                    match &form.inner {
+                        Some(Inner { key: name, parent, keys }) if key.name == *name && value.kind == Kind::Object => {
+                            let first = self.found.members.len();
+                            members(value.text, |key, value| self.push(first, &(key, value), keys, parent));
+                        }
+                        _ => self.push(first, &(key.clone(), *value), keys, self.events.body),
+                    }
                 }
             } else {
                 let (key, value) = member;

@@ -2,14 +2,14 @@
 //! its `Spec` here and its name in `ShapeName`.
 
 use crate::model::{Content, Message, ShapeName, ToolCall};
-use crate::shape::json::{Kind, Scanner, member, members};
+use crate::shape::json::{Kind, Raw, Scanner, items, member, members};
 use crate::shape::member::{Field, Member, take_arguments};
 use crate::shape::spec::Spec;
 
-use super::event::{Event, EventSpec, Form, last};
+use super::event::{Event, EventSpec, Form, Inner, last};
 
 /// In the order in which they are tried.
-pub(in crate::shape) static SPECS: [Spec; 3] = [
+pub(in crate::shape) static SPECS: [Spec; 4] = [
     // Rollout events `{"timestamp", "type", "payload"}`. A `response_item` is what the model read or wrote; `event_msg`
     // repeats much of it for the screen and passes through, as do contexts and hidden reasoning.
     Spec::of_events(
@@ -46,6 +46,36 @@ pub(in crate::shape) static SPECS: [Spec; 3] = [
             },
         },
     ),
+    // Events `{"type", "data", "id", "timestamp", "parentId"}`. What the user sees of a result stands beside what the model
+    // reads, in `detailedContent`, and passes through, as do beginnings and ends of turns and of tools.
+    Spec::of_events(
+        ShapeName::CopilotCli,
+        &EventSpec {
+            carriers: &["system.message", "user.message", "assistant.message", "tool.execution_complete"],
+            body: "data",
+            form: copilot,
+            id: |event| {
+                let data = last(event.outer, "data").filter(|_| event.is("session.start"))?;
+                member(data.text, "sessionId")
+            },
+            fits: |keys| {
+                // Other programs have events of users and sessions, too.
+                let known = [
+                    "session.start",
+                    "session.resume",
+                    "session.info",
+                    "session.model_change",
+                    "system.message",
+                    "user.message",
+                    "assistant.turn_start",
+                    "assistant.message",
+                    "tool.execution_start",
+                    "tool.execution_complete",
+                ];
+                known.into_iter().any(|kind| keys.is(kind)) && keys.has("data", Kind::Object)
+            },
+        },
+    ),
     // The first event is the header of the session; events of the type `message` hold messages, whose calls are parts of
     // their content.
     Spec::of_events(
@@ -63,7 +93,8 @@ pub(in crate::shape) static SPECS: [Spec; 3] = [
     ),
 ];
 
-const USUAL: Form = Form { role: None, outer: &[("metadata", Field::Metadata)], body: None, finish: |_, _| {} };
+const USUAL: Form =
+    Form { role: None, outer: &[("metadata", Field::Metadata)], body: None, inner: None, finish: |_, _| {} };
 
 static CLAUDE_CODE: Form = Form {
     // The id inside the message names a reply, whose blocks stand in several events.
@@ -102,6 +133,55 @@ fn codex(event: &Event<'_, '_>) -> Option<&'static Form> {
         Some("function_call_output" | "custom_tool_call_output") => Some(&CODEX_OUTPUT),
         _ => None,
     }
+}
+
+const COPILOT: Form = Form { outer: &[("id", Field::Id), ("metadata", Field::Metadata)], ..USUAL };
+const COPILOT_TEXT: &[(&str, Field)] = &[("role", Field::Role), ("content", Field::Content)];
+static COPILOT_SYSTEM: Form = Form { role: Some("system"), body: Some(COPILOT_TEXT), ..COPILOT };
+static COPILOT_USER: Form = Form { role: Some("user"), body: Some(COPILOT_TEXT), ..COPILOT };
+static COPILOT_ASSISTANT: Form = Form {
+    role: Some("assistant"),
+    body: Some(&[("content", Field::Content), ("toolRequests", Field::ToolCalls)]),
+    finish: requests,
+    ..COPILOT
+};
+/// A result is a text, or an object that has one.
+static COPILOT_RESULT: Form = Form {
+    role: Some("tool"),
+    body: Some(&[("toolCallId", Field::ToolCallId), ("result", Field::Content)]),
+    inner: Some(Inner { key: "result", parent: "data.result", keys: &[("content", Field::Content)] }),
+    ..COPILOT
+};
+/// A tool that failed says why.
+static COPILOT_ERROR: Form = Form {
+    role: Some("tool"),
+    body: Some(&[("toolCallId", Field::ToolCallId)]),
+    inner: Some(Inner { key: "error", parent: "data.error", keys: &[("message", Field::Content)] }),
+    ..COPILOT
+};
+
+fn copilot(event: &Event<'_, '_>) -> Option<&'static Form> {
+    match event.kind()?.as_ref() {
+        "system.message" => Some(&COPILOT_SYSTEM),
+        "user.message" => Some(&COPILOT_USER),
+        "assistant.message" => Some(&COPILOT_ASSISTANT),
+        "tool.execution_complete" if last(event.body, "result").is_none() && last(event.body, "error").is_some() => {
+            Some(&COPILOT_ERROR)
+        }
+        "tool.execution_complete" => Some(&COPILOT_RESULT),
+        _ => None,
+    }
+}
+
+/// Calls have their ids under a name of their own.
+fn requests<'r>(message: &mut Message<'r>, found: &[Member<'r>]) {
+    let Some(list) = found.iter().find(|member| member.field == Field::ToolCalls) else { return };
+    let mut calls = message.tool_calls.iter_mut();
+    items(list.value.text, |request| {
+        if let Some(call) = calls.next() {
+            call.id = member(request.text, "toolCallId").and_then(Raw::id).or(call.id.take());
+        }
+    });
 }
 
 fn pi(event: &Event<'_, '_>) -> Option<&'static Form> {

@@ -1,0 +1,220 @@
+//! How a model reads a chat: a Jinja template as Hugging Face's tokenizers have it, and how many tokens it comes to. Knows the
+//! dialect of such templates; refuses to know where they are kept.
+
+use std::sync::Arc;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Kwargs, Serde};
+use minijinja::{Environment, ErrorKind as JinjaKind, State, Value as JinjaValue, context};
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::text::tokens::TokenCounter;
+
+/// The name under which the template stands in its environment.
+const NAME: &str = "chat_template";
+/// Tags that mark what a model says, for trainers; they write nothing.
+const MARKS: [&str; 2] = ["generation", "endgeneration"];
+
+/// A chat template.
+#[derive(Debug, Clone)]
+pub struct ChatTemplate {
+    environment: Arc<Environment<'static>>,
+    bos: String,
+    eos: String,
+}
+
+impl ChatTemplate {
+    /// Reads a template, or the `tokenizer_config.json` that holds one; `place` names the file in errors.
+    ///
+    /// # Errors
+    /// `Usage` when it is no template, or none that can be read.
+    pub fn read(place: &str, bytes: &[u8]) -> Result<Self> {
+        let wrong = |why: String| Error::usage(place, format!("this is no chat template: {why}"));
+        let text = std::str::from_utf8(bytes).map_err(|_| wrong("it is no text".to_owned()))?;
+        let config: Option<Value> =
+            text.trim_start().starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();
+        let Some(config) = config else { return Self::of(place, text, String::new(), String::new()) };
+        let token = |key: &str| {
+            let value = &config[key];
+            value.as_str().or_else(|| value["content"].as_str()).unwrap_or_default().to_owned()
+        };
+        let named = |list: &Vec<Value>| {
+            let found = list.iter().find(|template| template["name"] == "default").or_else(|| list.first());
+            found.and_then(|template| template["template"].as_str()).map(str::to_owned)
+        };
+        let template = match &config["chat_template"] {
+            Value::String(template) => Some(template.clone()),
+            Value::Array(list) => named(list),
+            _ => None,
+        };
+        let template = template.ok_or_else(|| wrong("the file has no `chat_template`".to_owned()))?;
+        Self::of(place, &template, token("bos_token"), token("eos_token"))
+    }
+
+    fn of(place: &str, template: &str, bos: String, eos: String) -> Result<Self> {
+        let mut environment = Environment::new();
+        // As transformers sets it up.
+        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+        environment
+            .set_syntax(syntax.map_err(|error| Error::internal(place, "the syntax of templates").because(error))?);
+        environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+        environment.add_function(
+            "raise_exception",
+            |message: String| -> std::result::Result<String, minijinja::Error> {
+                Err(minijinja::Error::new(JinjaKind::InvalidOperation, message))
+            },
+        );
+        // A date that is the same on every day: output depends on nothing but its input.
+        environment.add_function("strftime_now", |_: String| "2024-07-26".to_owned());
+        environment.add_filter("tojson", to_json);
+        environment
+            .add_template_owned(NAME, without_marks(&template.replace("\r\n", "\n")))
+            .map_err(|error| Error::usage(place, format!("the chat template cannot be read: {error:#}")))?;
+        Ok(Self { environment: Arc::new(environment), bos, eos })
+    }
+
+    /// The text that a model reads.
+    ///
+    /// # Errors
+    /// What the template says against the chat.
+    pub fn render(&self, messages: &[Value], tools: Option<&Value>) -> std::result::Result<String, String> {
+        let template = self.environment.get_template(NAME).map_err(|error| error.to_string())?;
+        let values = context! {
+            messages => JinjaValue::from(Serde(messages)),
+            tools => JinjaValue::from(Serde(tools)),
+            bos_token => &self.bos,
+            eos_token => &self.eos,
+            add_generation_prompt => false,
+        };
+        template.render(values).map_err(|error| error.detail().map_or_else(|| error.to_string(), str::to_owned))
+    }
+}
+
+/// The tokens of what `template` makes of a chat; without one those of all its texts.
+pub(super) fn count(
+    template: Option<&ChatTemplate>,
+    counter: &dyn TokenCounter,
+    messages: &[Value],
+    tools: Option<&Value>,
+) -> std::result::Result<usize, String> {
+    let text = match template {
+        Some(template) => template.render(messages, tools)?,
+        None => return Ok(messages.iter().chain(tools).map(|value| counter.count(&value.to_string())).sum()),
+    };
+    Ok(counter.count(&text))
+}
+
+/// JSON as Python writes it: `, ` and `: ` between things, and letters as they are.
+fn to_json(
+    _: &State<'_, '_>,
+    value: &JinjaValue,
+    options: Kwargs,
+) -> std::result::Result<JinjaValue, minijinja::Error> {
+    let indent: Option<usize> = options.get("indent")?;
+    // `ensure_ascii`, `separators` and `sort_keys` change how it looks, not how long it is by much.
+    let value: Value = serde_json::to_value(value)
+        .map_err(|error| minijinja::Error::new(JinjaKind::BadSerialization, error.to_string()))?;
+    let mut text = String::new();
+    write_json(&value, indent, 0, &mut text);
+    Ok(JinjaValue::from_safe_string(text))
+}
+
+fn write_json(value: &Value, indent: Option<usize>, depth: usize, out: &mut String) {
+    let line = |depth: usize, out: &mut String| {
+        if let Some(indent) = indent {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', indent * depth));
+        }
+    };
+    let comma = if indent.is_some() { "," } else { ", " };
+    match value {
+        Value::Array(items) if !items.is_empty() => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                out.push_str(if at > 0 { comma } else { "" });
+                line(depth + 1, out);
+                write_json(item, indent, depth + 1, out);
+            }
+            line(depth, out);
+            out.push(']');
+        }
+        Value::Object(members) if !members.is_empty() => {
+            out.push('{');
+            for (at, (key, item)) in members.iter().enumerate() {
+                out.push_str(if at > 0 { comma } else { "" });
+                line(depth + 1, out);
+                out.push_str(&Value::from(key.as_str()).to_string());
+                out.push_str(": ");
+                write_json(item, indent, depth + 1, out);
+            }
+            line(depth, out);
+            out.push('}');
+        }
+        plain => out.push_str(&plain.to_string()),
+    }
+}
+
+/// The template without tags that only trainers read.
+fn without_marks(template: &str) -> String {
+    let mut rest = template;
+    let mut out = String::with_capacity(template.len());
+    while let Some((before, tag)) = rest.split_once("{%") {
+        let Some((inner, after)) = tag.split_once("%}") else { break };
+        let word = inner.trim_matches(|c: char| c == '-' || c == '+' || c.is_whitespace());
+        out.push_str(before);
+        let (left, right) = (inner.starts_with('-'), inner.ends_with('-'));
+        if MARKS.contains(&word) {
+            // A tag in its place, which trims what it trimmed, and may stand in a comment as well.
+            out.push_str(if left { "{%- set _ = 0 " } else { "{% set _ = 0 " });
+            out.push_str(if right { "-%}" } else { "%}" });
+        } else {
+            out.extend(["{%", inner, "%}"]);
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::ChatTemplate;
+
+    fn render(
+        template: &str,
+        messages: &serde_json::Value,
+        tools: Option<&serde_json::Value>,
+    ) -> Result<String, String> {
+        let template = ChatTemplate::read("t.jinja", template.as_bytes()).expect("a template");
+        template.render(messages.as_array().expect("messages"), tools)
+    }
+
+    #[test]
+    fn what_templates_of_hugging_face_use_is_there() {
+        let messages = json!([{"role": "user", "content": " a\n"}, {"role": "tool", "content": "b"}, {"role": "tool", "content": "c"}]);
+        let template = "{% set ns = namespace(n=0) %}{% for m in messages %}\r\n\
+            {# {% generation %} #}{%- if m.role == 'tool' and loop.previtem and loop.previtem.role != 'tool' %}<{% endif %}\n\
+            {% generation %}{{ m.content.strip() }}{% endgeneration %}{% set ns.n = ns.n + 1 %}\n\
+            {% if loop.nextitem is defined and ns.n == 2 %}{% continue %}{% endif %};{% endfor %}{{ ns.n }}";
+        assert_eq!(render(template, &messages, None), Ok("a;<bc;3".to_owned()));
+        let tools = json!([{"name": "f", "parameters": {"b": 1, "a": ["ä", null]}}]);
+        let template = "{{ tools | tojson }} {{ tools[0].parameters | tojson(indent=2) }}{% for k, v in tools[0].items() %} {{ k }}{% endfor %}";
+        let expected = "[{\"name\": \"f\", \"parameters\": {\"b\": 1, \"a\": [\"ä\", null]}}] \
+                        {\n  \"b\": 1,\n  \"a\": [\n    \"ä\",\n    null\n  ]\n} name parameters";
+        assert_eq!(render(template, &messages, Some(&tools)), Ok(expected.to_owned()));
+        assert_eq!(render("{{ raise_exception('no such role') }}", &messages, None), Err("no such role".to_owned()));
+        assert!(render("{{ strftime_now('%Y') }}{{ bos_token }}", &messages, None).is_ok_and(|text| !text.is_empty()));
+    }
+
+    #[test]
+    fn a_configuration_holds_a_template_and_its_tokens() {
+        let named = json!({"bos_token": {"content": "<s>"}, "eos_token": "</s>",
+            "chat_template": [{"name": "rag", "template": "no"}, {"name": "default", "template": "{{ bos_token }}{{ eos_token }}"}]});
+        assert_eq!(render(&named.to_string(), &json!([]), None), Ok("<s></s>".to_owned()));
+        let none = ChatTemplate::read("c.json", b"{\"eos_token\": \"x\"}").expect_err("no template");
+        assert!(none.to_string().contains("no `chat_template`"), "{none}");
+    }
+}

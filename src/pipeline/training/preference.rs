@@ -1,0 +1,66 @@
+//! Two answers to one prompt, of which one was preferred: read beside the messages of a record, and put where the engine sees what both
+//! use. Knows the words of data sets for it; refuses to know rows.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use crate::chat::{Chat, Note};
+use crate::model::{Content, Message, Role, Thought};
+use crate::shape::Decoded;
+
+/// The two answers, each a list of one message.
+#[derive(Debug, Clone)]
+pub(super) struct Pair {
+    pub(super) chosen: Value,
+    pub(super) rejected: Value,
+}
+
+/// Takes the answers of a record. Afterwards the last message of `chat` is the preferred one, which thinks what the other one says, so that
+/// nothing is hidden that either of them uses; `None` where the record has no pair.
+pub(super) fn pair(decoded: &Decoded<'_>, chat: &mut Chat<'_>) -> Option<Pair> {
+    let beside = |key: &str| decoded.beside(key).and_then(|text| serde_json::from_str(text).ok()).and_then(answer);
+    let rejected = beside("rejected")?;
+    let is_list_chosen = beside("chosen").is_none();
+    let messages = &mut chat.conversation.messages;
+    let chosen = match beside("chosen") {
+        Some(chosen) => chosen,
+        // The messages are those that end with the preferred answer.
+        None => {
+            let text: String = messages.pop_if(|last| last.role == Role::Assistant)?.texts().collect();
+            chat.notes.pop();
+            text
+        }
+    };
+    if !is_list_chosen && messages.last().is_some_and(|last| last.role == Role::Assistant) {
+        return None;
+    }
+    messages.push(Message {
+        raw: "",
+        id: None,
+        role: Role::Assistant,
+        name: None,
+        content: Content::Text(Cow::Owned(chosen.clone())),
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+        results: Vec::new(),
+        reasoning: vec![Thought { text: Cow::Owned(rejected.clone()), places: Vec::new() }],
+        provenance: None,
+    });
+    chat.notes.push(Note::default());
+    let said = |text: String| json!([{ "role": "assistant", "content": text }]);
+    Some(Pair { chosen: said(chosen), rejected: said(rejected) })
+}
+
+/// The text of an answer: a text, a message, or the last message of a list.
+fn answer(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Array(mut list) => answer(list.pop()?),
+        Value::Object(message) => {
+            let text = message.get("content").or_else(|| message.get("value"))?;
+            text.as_str().map(str::to_owned)
+        }
+        _ => None,
+    }
+}
