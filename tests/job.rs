@@ -201,7 +201,7 @@ fn shards_of_a_data_set_are_joined_and_a_compaction_has_none() {
         condenser(dir.root(), &["run", "job.toml", "--shard", shard]).ok();
     }
     let told = condenser(dir.root(), &["finish", "run"]).ok();
-    assert!(told.stderr.contains("conversations in train"), "{}", told.stderr);
+    assert!(told.stderr.contains("rows in train"), "{}", told.stderr);
     condenser(dir.root(), &["run", "job.toml", "--set", "output=whole"]).ok();
     assert!(files(&dir.path("run")) == files(&dir.path("whole")));
     dir.write("night.toml", "kind = \"compaction\"\ninputs = [\"a.jsonl\"]\noutput = \"store\"\n");

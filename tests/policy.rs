@@ -236,6 +236,6 @@ fn training_data_stays_valid_whatever_is_chosen() {
     let dir = corpus();
     dir.write("job.toml", JOB.replace("format = \"jsonl\"\n", "kind = \"dataset\"\n"));
     let told = condenser(dir.root(), &["run", "job.toml"]).ok();
-    assert!(told.stderr.contains("conversations in train"), "{}", told.stderr);
+    assert!(told.stderr.contains("rows in train"), "{}", told.stderr);
     condenser(dir.root(), &["verify", "run", "--against", "in"]).ok();
 }

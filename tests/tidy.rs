@@ -19,6 +19,7 @@ const LONG: &[(&str, &str)] = &[
     ("engine/fill.rs", "one type, `Filler`, writes every text and holds it against its sources"),
     ("text/line/code.rs", "words that begin statements in twenty languages, and what must follow them"),
     ("text/line/output.rs", "one test for each kind of line that programs print"),
+    ("shape/json.rs", "the scanner, and what is cut out of what it has read"),
     ("walk/mod.rs", "one message after the other: what is known of it, what is shown of it, what is written"),
     ("walk/tests.rs", "a small conversation for each rule of the walk"),
     ("uses/find.rs", "two passes over one set of needles, and what is asked of them afterwards"),

@@ -49,7 +49,12 @@ pub(super) fn trainer_of(settings: &JobSettings) -> Result<Option<Arc<Trainer>>>
         let mut settings = settings.clone();
         let policy = settings.options.policy.iter_mut().flat_map(|policy| &mut policy.tries);
         for engine in std::iter::once(&mut settings.options.engine).chain(policy) {
-            let (ahead, as_asked) = (dataset.look_ahead(side, engine.looks_ahead()), engine.looks_ahead());
+            let as_asked = engine.looks_ahead();
+            let mut ahead = dataset.look_ahead(side, as_asked);
+            // A budget looks at a whole conversation, if not at what it uses later.
+            if engine.token_budget.is_some() && ahead == Some(LookAhead::Strict) {
+                ahead = Some(LookAhead::Off);
+            }
             if let Some(look_ahead) = ahead.filter(|_| ahead != as_asked) {
                 (engine.look_ahead, engine.distractors) = (look_ahead, 0.0);
                 // Whether what answers use still stands is asked of guesses, too.
@@ -64,10 +69,10 @@ pub(super) fn trainer_of(settings: &JobSettings) -> Result<Option<Arc<Trainer>>>
     let engines = [guarded(&of_side(settings, Side::Train))?, guarded(&of_side(settings, Side::Eval))?];
     let job = settings.clone();
     let within = move |side, budget| {
-        let mut settings = of_side(&job, side);
+        let mut settings = job.clone();
         settings.options.policy = None;
         settings.options.engine.token_budget = Some(budget);
-        guarded(&settings)
+        guarded(&of_side(&settings, side))
     };
     let (template, counter) = (settings.files.template.clone(), settings.files.counter.clone());
     Ok(Some(Arc::new(Trainer { options, engines, within: Box::new(within), template, counter })))

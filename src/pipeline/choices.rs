@@ -112,18 +112,18 @@ impl Originals {
 
 /// An option of training data with these values, as job files write them.
 macro_rules! dataset_choices {
-    ($($(#[$meta:meta])* $name:ident { $($(#[$value_meta:meta])* $value:ident),* $(,)? })*) => {$(
+    ($($(#[$meta:meta])* $visibility:vis enum $name:ident { $($(#[$value_meta:meta])* $value:ident),* $(,)? })*) => {$(
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
         #[serde(rename_all = "kebab-case")]
-        pub enum $name { $($(#[$value_meta])* $value),* }
+        $visibility enum $name { $($(#[$value_meta])* $value),* }
     )*};
 }
 
 dataset_choices! {
     /// Who reads training data: which columns, keys and files it has.
-    TargetName {
+    pub enum TargetName {
         /// TRL and everything that reads `messages` with chat templates: Parquet with `messages` and `tools`.
         #[default]
         Trl,
@@ -139,7 +139,7 @@ dataset_choices! {
         Unsloth,
     }
     /// What a row is.
-    RowForm {
+    pub enum RowForm {
         /// A conversation.
         #[default]
         Messages,
@@ -149,7 +149,7 @@ dataset_choices! {
         Preference,
     }
     /// How arguments of calls are written.
-    Arguments {
+    pub enum Arguments {
         /// As JSON, which chat templates write as such.
         #[default]
         Json,
@@ -157,7 +157,7 @@ dataset_choices! {
         Text,
     }
     /// What stands where an assistant calls and says nothing.
-    Empty {
+    pub enum Empty {
         /// A text without a letter.
         #[default]
         Text,
@@ -165,7 +165,7 @@ dataset_choices! {
         Null,
     }
     /// What becomes of what an assistant thinks.
-    Thinking {
+    pub enum Thinking {
         /// It stands in `reasoning_content` of its message.
         #[default]
         Field,
@@ -175,7 +175,7 @@ dataset_choices! {
         Drop,
     }
     /// How calls that are made at once are written.
-    CallOrder {
+    pub enum CallOrder {
         /// In one message, their results behind it.
         #[default]
         Together,
@@ -183,7 +183,7 @@ dataset_choices! {
         Apart,
     }
     /// What becomes of conversations that fit not even compressed.
-    Unfit {
+    pub enum Unfit {
         /// They are cut where turns end.
         #[default]
         Windows,
@@ -192,7 +192,7 @@ dataset_choices! {
     }
     /// What conversations of a data set have in common that go to one side. First prompts that are nearly the same always count, but with
     /// `id`.
-    GroupBy {
+    pub enum GroupBy {
         /// The repository and the task, unless one of them holds more than a tenth of all conversations; and the first prompt.
         #[default]
         Auto,
@@ -206,7 +206,7 @@ dataset_choices! {
         Id,
     }
     /// Which conversations of a data set are left out since another one is like them.
-    Twins {
+    pub enum Twins {
         /// Those that say nearly the same, or end where another goes on.
         #[default]
         Near,
@@ -216,7 +216,7 @@ dataset_choices! {
         None,
     }
     /// What of a conversation may decide about what is hidden in rows for evaluation.
-    EvalLookAhead {
+    pub enum EvalLookAhead {
         /// What comes before, and the last messages.
         #[default]
         Strict,
