@@ -39,7 +39,7 @@ impl Said {
         match &message["content"] {
             Value::String(text) => self.say(text),
             Value::Array(parts) => {
-                parts.iter().filter_map(|part| part["text"].as_str()).for_each(|text| self.say(text))
+                parts.iter().filter_map(|part| part["text"].as_str()).for_each(|text| self.say(text));
             }
             _ => {}
         }
@@ -90,7 +90,7 @@ fn check_row(row: &Value) {
         let is_empty = message["content"].as_str().is_none_or(|text| text.trim().is_empty());
         assert!(role != "assistant" || !is_empty || !calls.is_empty(), "{message}");
     }
-    assert!(open.is_empty() && last != "", "{row}");
+    assert!(open.is_empty() && !last.is_empty(), "{row}");
 }
 
 #[test]

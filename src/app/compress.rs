@@ -96,7 +96,7 @@ pub fn filter(
     let work = async {
         let sink = FilterSink::create(out, sidecar.as_deref())?;
         let context = Context { model: oracle.open(&settings, None)?, ..context };
-        crate::pipeline::compress(&context, &plan, Vec::new(), corpus, &sink).await
+        Box::pin(crate::pipeline::compress(&context, &plan, Vec::new(), corpus, &sink)).await
     };
     let outcome = app.wait(work);
     call.observer.ends();
@@ -176,7 +176,7 @@ pub(super) fn run_plan(
         let (sink, commits) = RunWriter::open(run.clone(), plan, call.shard, &waits).await?;
         let verdicts = verdicts_of(plan, run).await?;
         let context = Context { model: oracle.open(settings, Some(run))?, verdicts, ..context };
-        crate::pipeline::compress(&context, plan, commits, corpus, &sink).await
+        Box::pin(crate::pipeline::compress(&context, plan, commits, corpus, &sink)).await
     };
     let outcome = app.wait(work);
     call.observer.ends();

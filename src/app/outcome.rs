@@ -86,7 +86,7 @@ impl RunOutcome {
             let is_left_out = self.options.dataset.is_some() && n_rows == 0;
             let folder =
                 self.run.as_ref().map_or_else(String::new, |run| format!("; {} says why", run.join("dataset/dropped")));
-            let why = tally.training.as_ref().map_or_else(String::new, |training| reasons_of(training));
+            let why = tally.training.as_ref().map_or_else(String::new, reasons_of);
             let advice = if why.contains("no_assistant") {
                 "; nobody is the assistant: `map` of the job names who it is"
             } else {

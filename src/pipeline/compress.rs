@@ -75,7 +75,7 @@ pub async fn compress<S: Sink>(
                     tracing::warn!(part, %error, "the input cannot be read; the others go on");
                     failures.lock().unwrap_or_else(PoisonError::into_inner).push((part, error));
                 };
-                match one_part(context, plan, part, corpus, shared, sink, &fails).await {
+                match Box::pin(one_part(context, plan, part, corpus, shared, sink, &fails)).await {
                     Ok(commit) => Ok(commit),
                     Err(Failure::Source(error)) => {
                         fails(error);
@@ -225,7 +225,8 @@ async fn one_part<S: Sink>(
     let earlier = earlier.map_err(failure_of_source)?;
     let reading = Reading { inputs: named, sources, earlier, surveyor: None };
     let mut open = sink.begin(part, &name, schema).await?;
-    let done = run_part(context, shared, reading, &mut open).await?;
+    // What holds it is large enough without it.
+    let done = Box::pin(run_part(context, shared, reading, &mut open)).await?;
     check_share(context.max_rejects, &done, &told)?;
     let (mut packed, mut failed) = (Vec::with_capacity(inputs.len()), Vec::new());
     for ((planned_input, read), counted) in inputs.iter().zip(done.read).zip(&done.counted) {

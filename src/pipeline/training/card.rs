@@ -47,7 +47,9 @@ fn front_matter(options: &DatasetOptions, tally: &TrainingTally, hash: &str) -> 
     let languages: Vec<&String> = tally.languages.keys().filter(|code| *code != "unknown").collect();
     if !languages.is_empty() {
         card.push_str("language:\n");
-        languages.iter().for_each(|code| card.push_str(&format!("- \"{code}\"\n")));
+        for code in &languages {
+            card.push_str(&format!("- \"{code}\"\n"));
+        }
     }
     card.push_str(&format!(
         "task_categories:\n- text-generation\nsize_categories:\n- {size}\ntags:\n- conversational\n- condenser\n"
@@ -75,7 +77,9 @@ fn splits(options: &DatasetOptions, tally: &TrainingTally, card: &mut String) {
         card.push_str(&format!("| {name} | {rows} | {ahead} |\n"));
     }
     card.push_str("\n| class | rows |\n|---|--:|\n");
-    tally.classes.iter().for_each(|(class, rows)| card.push_str(&format!("| {class} | {rows} |\n")));
+    for (class, rows) in &tally.classes {
+        card.push_str(&format!("| {class} | {rows} |\n"));
+    }
     card.push('\n');
 }
 
@@ -124,7 +128,9 @@ fn left_out(tally: &TrainingTally, card: &mut String) {
         return;
     }
     card.push_str("## What is not there\n\n| reason | conversations or windows |\n|---|--:|\n");
-    tally.left_out.iter().for_each(|(reason, n)| card.push_str(&format!("| {reason} | {n} |\n")));
+    for (reason, n) in &tally.left_out {
+        card.push_str(&format!("| {reason} | {n} |\n"));
+    }
     card.push_str("\n`dropped` beside this file lists them.\n\n");
 }
 

@@ -106,6 +106,7 @@ pub(super) fn count(
 }
 
 /// JSON as Python writes it: `, ` and `: ` between things, and letters as they are.
+#[expect(clippy::needless_pass_by_value, reason = "as filters are called")]
 fn to_json(
     _: &State<'_, '_>,
     value: &JinjaValue,

@@ -23,14 +23,13 @@ pub(super) fn pair(decoded: &Decoded<'_>, chat: &mut Chat<'_>) -> Option<Pair> {
     let rejected = beside("rejected")?;
     let is_list_chosen = beside("chosen").is_none();
     let messages = &mut chat.conversation.messages;
-    let chosen = match beside("chosen") {
-        Some(chosen) => chosen,
+    let chosen = if let Some(chosen) = beside("chosen") {
+        chosen
+    } else {
         // The messages are those that end with the preferred answer.
-        None => {
-            let text: String = messages.pop_if(|last| last.role == Role::Assistant)?.texts().collect();
-            chat.notes.pop();
-            text
-        }
+        let text: String = messages.pop_if(|last| last.role == Role::Assistant)?.texts().collect();
+        chat.notes.pop();
+        text
     };
     if !is_list_chosen && messages.last().is_some_and(|last| last.role == Role::Assistant) {
         return None;

@@ -172,7 +172,7 @@ impl<'t> TrainingBuilder<'t> {
                 match lack {
                     Lacks::Assistant => self.leave_out(place, &id, "no_assistant", json!({})),
                     Lacks::Room { tokens } => {
-                        self.leave_out(place, &id, "over_max_tokens", json!({ "tokens": tokens }))
+                        self.leave_out(place, &id, "over_max_tokens", json!({ "tokens": tokens }));
                     }
                 }
             }
@@ -202,9 +202,12 @@ impl<'t> TrainingBuilder<'t> {
             return Err(failure);
         }
         let options = &self.trainer.options;
-        let [train, eval] = self.rows.map(|rows| match options.target.is_lines() {
-            true => Ok(TrainingRows::Lines(rows.into_iter().map(|row| Value::Object(row).to_string()).collect())),
-            false => table(&rows, options).map(TrainingRows::Table),
+        let [train, eval] = self.rows.map(|rows| {
+            if options.target.is_lines() {
+                let lines = rows.into_iter().map(|row| Value::Object(row).to_string());
+                return Ok(TrainingRows::Lines(lines.collect()));
+            }
+            table(&rows, options).map(TrainingRows::Table)
         });
         Ok(([train?, eval?], self.dropped, self.tally))
     }

@@ -58,8 +58,7 @@ fn pieces_of<'a>(
         let first = out.len();
         match step {
             Step::Message(at) => message(decoded, at, speakers, &mut out),
-            Step::Said(text) => out.push(Piece::Human { name: None, text }),
-            Step::Compacted(text) => out.push(Piece::Human { name: None, text }),
+            Step::Said(text) | Step::Compacted(text) => out.push(Piece::Human { name: None, text }),
             Step::Thought(text) => thoughts.push(text),
             Step::Instructions(text) => out.push(Piece::System(text)),
             Step::Other => {}
@@ -107,7 +106,7 @@ fn message<'a>(decoded: &'a Decoded<'_>, at: usize, speakers: Speakers<'a>, out:
 
 /// The turns so far.
 struct Turns<'a> {
-    turns: Vec<Turn<'a>>,
+    done: Vec<Turn<'a>>,
     /// The calls that the conversation has, anywhere.
     known: BTreeSet<Cow<'a, str>>,
     /// Calls that were made: their turn and place, the newest under their id.
@@ -125,7 +124,7 @@ impl<'a> Turns<'a> {
             _ => &[],
         });
         let known = calls.filter_map(|call| call.id.clone()).collect();
-        Self { turns: Vec::new(), known, made: BTreeMap::new(), early: BTreeMap::new(), thoughts: Vec::new() }
+        Self { done: Vec::new(), known, made: BTreeMap::new(), early: BTreeMap::new(), thoughts: Vec::new() }
     }
 
     fn take(&mut self, piece: Piece<'a>, left: &mut LeftOut) {
@@ -136,7 +135,7 @@ impl<'a> Turns<'a> {
                 None => text,
             }),
             Piece::Reply(reply) => self.reply(reply, left),
-            Piece::Result { call, text } => self.result(call, text),
+            Piece::Result { call, text } => self.result(call.as_ref(), text),
             Piece::NotSaid => {}
         }
     }
@@ -146,8 +145,8 @@ impl<'a> Turns<'a> {
         if text.trim().is_empty() {
             return;
         }
-        match &mut *self.turns {
-            [] => self.turns.push(Turn::System(vec![text])),
+        match &mut *self.done {
+            [] => self.done.push(Turn::System(vec![text])),
             [Turn::System(texts)] => texts.push(text),
             _ => self.human(Cow::Owned(format!("<system>\n{text}\n</system>"))),
         }
@@ -157,9 +156,9 @@ impl<'a> Turns<'a> {
         if text.trim().is_empty() {
             return;
         }
-        match self.turns.last_mut() {
+        match self.done.last_mut() {
             Some(Turn::Human(texts)) => texts.push(text),
-            _ => self.turns.push(Turn::Human(vec![text])),
+            _ => self.done.push(Turn::Human(vec![text])),
         }
     }
 
@@ -173,10 +172,10 @@ impl<'a> Turns<'a> {
         }
         reply.thoughts.splice(0..0, self.thoughts.drain(..));
         // What broke off before anything came of it, and was tried again.
-        if self.turns.pop_if(|turn| is_retried(turn)).is_some() {
+        if self.done.pop_if(|turn| is_retried(turn)).is_some() {
             left.retried += 1;
         }
-        let goes_on = match self.turns.last() {
+        let goes_on = match self.done.last() {
             Some(Turn::Assistant { reply: last, results }) => {
                 let has_results = results.iter().any(Option::is_some);
                 !has_results || reply.name.is_some() && last.name == reply.name
@@ -184,13 +183,13 @@ impl<'a> Turns<'a> {
             _ => false,
         };
         if !goes_on {
-            self.turns.push(Turn::Assistant {
+            self.done.push(Turn::Assistant {
                 reply: Reply { name: reply.name.clone(), ..Reply::default() },
                 results: Vec::new(),
             });
         }
-        let turn = self.turns.len() - 1;
-        let Some(Turn::Assistant { reply: last, results }) = self.turns.last_mut() else { return };
+        let turn = self.done.len() - 1;
+        let Some(Turn::Assistant { reply: last, results }) = self.done.last_mut() else { return };
         for call in reply.calls {
             let early = call.id.as_ref().and_then(|id| self.early.remove(id));
             if let Some(id) = &call.id {
@@ -205,8 +204,8 @@ impl<'a> Turns<'a> {
         last.is_cut |= reply.is_cut;
     }
 
-    fn result(&mut self, call: Option<Cow<'a, str>>, text: Cow<'a, str>) {
-        if let Some(id) = &call {
+    fn result(&mut self, call: Option<&Cow<'a, str>>, text: Cow<'a, str>) {
+        if let Some(id) = call {
             if let Some(&(turn, place)) = self.made.get(id) {
                 return self.put(turn, place, text);
             }
@@ -216,8 +215,8 @@ impl<'a> Turns<'a> {
             }
         }
         // The first call of the last reply that waits and that no result names.
-        let turn = self.turns.len().saturating_sub(1);
-        let waits = match self.turns.last() {
+        let turn = self.done.len().saturating_sub(1);
+        let waits = match self.done.last() {
             Some(Turn::Assistant { reply, results }) => {
                 let is_free = |&at: &usize| results[at].is_none() && (call.is_none() || reply.calls[at].id.is_none());
                 (0..results.len()).find(is_free)
@@ -232,7 +231,7 @@ impl<'a> Turns<'a> {
 
     /// A call that answers twice has both in its result.
     fn put(&mut self, turn: usize, place: usize, text: Cow<'a, str>) {
-        let Some(Turn::Assistant { results, .. }) = self.turns.get_mut(turn) else { return };
+        let Some(Turn::Assistant { results, .. }) = self.done.get_mut(turn) else { return };
         results[place] = Some(match results[place].take() {
             Some(before) if before != text => Cow::Owned(format!("{before}\n{text}")),
             _ => text,
@@ -243,14 +242,14 @@ impl<'a> Turns<'a> {
         let (mut messages, mut notes) = (Vec::new(), Vec::new());
         let mut n_unnamed = 0;
         let begins = |turn: &Turn<'_>| !matches!(turn, Turn::System(_));
-        let is_assistant_first = matches!(self.turns.iter().find(|turn| begins(turn)), Some(Turn::Assistant { .. }));
+        let is_assistant_first = matches!(self.done.iter().find(|turn| begins(turn)), Some(Turn::Assistant { .. }));
         let mut needs_user = is_assistant_first;
         let mut push = |message: Message<'a>, note: Note| {
             messages.push(message);
             notes.push(note);
         };
         let filler = Note { is_filler: true, ..Note::default() };
-        for turn in self.turns {
+        for turn in self.done {
             if needs_user && begins(&turn) {
                 push(said(Role::User, Cow::Borrowed(ASSISTANT_FIRST)), filler);
                 needs_user = false;

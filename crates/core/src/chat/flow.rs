@@ -40,9 +40,10 @@ pub(super) fn of<'a>(decoded: &'a Decoded<'_>) -> Vec<Event<'a>> {
         while let Some((_, raw)) = passed.next_if(|&(before, _)| before <= index) {
             events.push(Event { step: beside(decoded.shape(), raw), raw });
         }
-        let step = match is_summary(decoded.shape(), message.raw) {
-            true => Step::Compacted(Cow::Owned(message.texts().collect::<Vec<_>>().join("\n"))),
-            false => Step::Message(index),
+        let step = if is_summary(decoded.shape(), message.raw) {
+            Step::Compacted(Cow::Owned(message.texts().collect::<Vec<_>>().join("\n")))
+        } else {
+            Step::Message(index)
         };
         events.push(Event { step, raw: message.raw });
     }

@@ -191,7 +191,7 @@ fn openhands<'a>(message: &'a Message<'_>, out: &mut Vec<Piece<'a>>) {
             out.push(Piece::Reply(Reply { texts: vec![content()], ..Reply::default() }));
         }
         (Some("message"), _) => out.push(Piece::Human { name: None, text: content() }),
-        (Some("recall" | "change_agent_state" | "condensation" | "condensation_request" | "null"), _) | (None, _) => {}
+        (Some("recall" | "change_agent_state" | "condensation" | "condensation_request" | "null") | None, _) => {}
         (Some(action), Role::Assistant) => {
             // What the model really called, where the log tells.
             let asked = member(raw, "tool_call_metadata");

@@ -1,7 +1,5 @@
 //! Logs in, conversations out: what an API saw of each.
 
-use std::fmt::Write as _;
-
 use super::chats;
 use crate::model::{Role, ShapeName};
 use crate::shape::{decode, detect};
@@ -12,7 +10,7 @@ fn told(record: &str, shape: ShapeName) -> String {
     let decoded = decode(record, shape, "s").expect("a record");
     let mut out = String::new();
     for chat in chats(&decoded) {
-        let _ = writeln!(out, "= {}", chat.conversation.id);
+        out.push_str(&format!("= {}\n", chat.conversation.id));
         for (message, note) in chat.conversation.messages.iter().zip(&chat.notes) {
             let text: String = message.texts().collect::<Vec<_>>().join("|").replace('\n', "/");
             let calls: Vec<String> = message
@@ -33,11 +31,10 @@ fn told(record: &str, shape: ShapeName) -> String {
                 text,
                 calls.join(" "),
             ];
-            let _ = writeln!(
-                out,
-                "{}",
-                parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ")
+            out.push_str(
+                &parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" "),
             );
+            out.push('\n');
         }
     }
     out

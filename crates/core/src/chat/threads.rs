@@ -1,7 +1,6 @@
 //! Which of the events of a log belong to which conversation: sub-agents have their own, a compaction begins a new one, and what the
 //! user took back belongs to none. Knows the names that events have for each other; refuses to know what they say.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::model::{Message, Role};
@@ -42,17 +41,15 @@ pub(super) fn of<'a>(decoded: &Decoded<'_>, events: Vec<Event<'a>>) -> Vec<Threa
         if matches!(event.step, Step::Other) || name.is_some_and(|name| !seen.insert(name)) {
             continue;
         }
-        let thread = match agent(event.raw) {
-            Some(own) => {
-                let name = own.map_or_else(|| format!("agent-{}", links.root(at)), |own| format!("agent-{own}"));
-                agents.entry(name.clone()).or_insert_with(|| Thread { name: format!("/{name}"), ..Thread::default() })
+        let thread = if is_side(event.raw) {
+            let own = member(event.raw, "agentId").and_then(RawJson::string);
+            let name = own.map_or_else(|| format!("agent-{}", links.root(at)), |own| format!("agent-{own}"));
+            agents.entry(name.clone()).or_insert_with(|| Thread { name: format!("/{name}"), ..Thread::default() })
+        } else {
+            if matches!(event.step, Step::Compacted(_)) {
+                next(&mut threads, messages);
             }
-            None => {
-                if matches!(event.step, Step::Compacted(_)) {
-                    next(&mut threads, messages);
-                }
-                threads.last_mut().expect("there is always one")
-            }
+            threads.last_mut().expect("there is always one")
         };
         if taken_back[at] {
             thread.taken_back += 1;
@@ -81,10 +78,9 @@ fn next(threads: &mut Vec<Thread<'_>>, messages: &[Message<'_>]) {
     threads.push(Thread { name, system, ..Thread::default() });
 }
 
-/// The sub-agent that an event of Claude Code is of, `Some(None)` where it has no name.
-fn agent(raw: &str) -> Option<Option<Cow<'_, str>>> {
-    let is_side = member(raw, "isSidechain").is_some_and(|value| value.text == "true");
-    is_side.then(|| member(raw, "agentId").and_then(RawJson::string))
+/// True for an event of a sub-agent of Claude Code.
+fn is_side(raw: &str) -> bool {
+    member(raw, "isSidechain").is_some_and(|value| value.text == "true")
 }
 
 /// What each event follows.
@@ -128,10 +124,8 @@ impl<'a> Links<'a> {
         let is_message = |at: usize| !matches!(events[at].step, Step::Other);
         // The message that each event follows, whatever else stands between; an event comes after its parent.
         let mut follows: Vec<Option<usize>> = Vec::with_capacity(events.len());
-        for at in 0..events.len() {
-            follows.push(
-                self.parents[at].and_then(|parent| if is_message(parent) { Some(parent) } else { follows[parent] }),
-            );
+        for parent in &self.parents {
+            follows.push(parent.and_then(|parent| if is_message(parent) { Some(parent) } else { follows[parent] }));
         }
         let is_human = |at: usize| match events[at].step {
             Step::Message(index) => messages.get(index).is_some_and(|message| message.role == Role::User),
@@ -144,9 +138,9 @@ impl<'a> Links<'a> {
             }
         }
         let mut is_back = Vec::with_capacity(events.len());
-        for at in 0..events.len() {
-            let is_first = is_human(at) && follows[at].is_some_and(|parent| last_of.get(&parent) != Some(&at));
-            is_back.push(is_first || follows[at].is_some_and(|parent| is_back[parent]));
+        for (at, follows) in follows.iter().enumerate() {
+            let is_first = is_human(at) && follows.is_some_and(|parent| last_of.get(&parent) != Some(&at));
+            is_back.push(is_first || follows.is_some_and(|parent| is_back[parent]));
         }
         is_back
     }
