@@ -29,6 +29,7 @@ mod restored_names;
 mod retry;
 mod row_files;
 mod run_begin;
+mod run_cards;
 mod run_documents;
 mod run_find;
 mod run_lock;

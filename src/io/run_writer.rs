@@ -10,7 +10,8 @@ use futures::future::try_join_all;
 use super::encoder::TableEncoder;
 use super::json_rows::write_json;
 use super::run_begin::{begin, reopen};
-use super::run_documents::{COMMITS, MANIFEST, TIMINGS, check_still, each_commit, read};
+use super::run_cards::{TRAINING, document, write_cards};
+use super::run_documents::{COMMITS, MANIFEST, TIMINGS, check_still, read};
 use super::run_lock::{RunLock, Waits};
 use super::split::{SPLIT, split_files};
 use super::store::{BlobWriter, Place};
@@ -21,20 +22,16 @@ use crate::pipeline::bridge::Bridge;
 use crate::pipeline::split::Side;
 use crate::pipeline::tables::asked_metrics;
 use crate::pipeline::{
-    Commit, Compression, Container, ConversationFormat, DatasetOptions, EncodedBatch, Manifest, Merge, PartSink,
-    RunPlan, Shard, Sink, TableFile, TableName, TargetName, Timings, TrainingRows, TrainingTally, commit_path,
-    conversations_schema, data_card, dataset_info, decisions_schema, metrics_schema, records_schema, seal, seal_packed,
-    training_schema, verbatim_schema,
+    Commit, Compression, Container, ConversationFormat, EncodedBatch, Manifest, PartSink, RunPlan, Shard, Sink,
+    TableFile, TableName, Timings, TrainingRows, commit_path, conversations_schema, decisions_schema, metrics_schema,
+    records_schema, seal, seal_packed, training_schema, verbatim_schema,
 };
 
 /// The folder of the rejects.
 pub(crate) const REJECTS: &str = "rejects";
 const MAP: &str = "verbatim-map";
-/// Training-ready data, and what is not among it.
-const TRAINING: [&str; 2] = ["dataset/train", "dataset/eval"];
+/// What is not among training data.
 const DROPPED: &str = "dataset/dropped";
-const CARD: &str = "dataset/README.md";
-const DATASET_INFO: &str = "dataset/dataset_info.json";
 /// How far the engine looked ahead, in the metadata of tables with conversations.
 const LOOK_AHEAD: &str = "condenser.look_ahead";
 
@@ -97,37 +94,6 @@ impl RunWriter {
         Ok(map.and_then(|(_, map)| map.strip_suffix('}')).map(str::to_owned))
     }
 
-    /// What stands beside training data: the card, and what its trainer asks for.
-    async fn write_cards(&self, dataset: &DatasetOptions, manifest: &mut Manifest) -> Result<()> {
-        let (root, plan) = (self.root.clone(), self.plan.clone());
-        let read = move || {
-            let (mut sum, mut names, mut hash) = (TrainingTally::default(), Vec::new(), blake3::Hasher::new());
-            each_commit(&root, &plan, &root.names()?, &mut |commit, _| {
-                if let Some(tally) = commit.sketch.as_ref().and_then(|sketch| sketch.training.as_ref()) {
-                    sum.absorb(tally);
-                }
-                let files = commit.files.into_iter().filter(|file| file.rows > 0 && TRAINING.contains(&&*file.table));
-                for file in files {
-                    hash.update(file.blake3.as_bytes());
-                    names.push((file.table, file.path));
-                }
-                Ok(())
-            })?;
-            Ok((sum, names, hash.finalize().to_hex()))
-        };
-        let (sum, names, hash) = Bridge::run_blocking("run", read).await?;
-        let engine = &self.plan.options.engine;
-        let mut documents = vec![(CARD, data_card(dataset, engine, &sum, hash.get(..16).unwrap_or_default()))];
-        if dataset.target == TargetName::LlamaFactory {
-            documents.push((DATASET_INFO, dataset_info(&names)));
-        }
-        for (path, text) in documents {
-            self.root.join(path).write_atomic(text.as_bytes()).await?;
-            manifest.files.push(document(path, text.as_bytes()));
-        }
-        Ok(())
-    }
-
     /// Takes away what killed calls left behind: unfinished files under names that nobody reads.
     fn sweep(&self) {
         // In a store nothing unfinished has a name.
@@ -135,19 +101,6 @@ impl RunWriter {
         let folders = TableName::ALL.map(TableName::as_str).into_iter();
         let folders = folders.chain([REJECTS, MAP, COMMITS, TIMINGS, ".", DROPPED]).chain(TRAINING).chain([SPLIT]);
         folders.for_each(|folder| sweep_unfinished(&root.join(folder)));
-    }
-}
-
-/// A file that belongs to no part.
-fn document(path: &str, bytes: &[u8]) -> TableFile {
-    TableFile {
-        table: path.to_owned(),
-        path: path.to_owned(),
-        rows: 1,
-        bytes: bytes.len() as u64,
-        blake3: blake3::hash(bytes).to_hex().to_string(),
-        stream_blake3: None,
-        pieces: Vec::new(),
     }
 }
 
@@ -288,7 +241,7 @@ impl Sink for RunWriter {
             self.write_only_map(&mut manifest).await?;
         }
         if let Some(dataset) = &self.plan.options.dataset {
-            self.write_cards(dataset, &mut manifest).await?;
+            write_cards(&self.root, &self.plan, dataset, &mut manifest).await?;
         }
         self.lock.check()?;
         let (root, plan, mut manifest) = (self.root.clone(), self.plan.clone(), manifest);

@@ -1,6 +1,7 @@
 //! From a record to the rows of a data set: its chats, on which side each is, compressed until it fits, or cut into windows. Knows
 //! chats and engines; refuses to know columns and files.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -65,6 +66,12 @@ pub(super) enum Lacks {
     Room { tokens: usize },
 }
 
+/// What came of a chat.
+struct Made<'a> {
+    rows: Vec<Fitted<'a>>,
+    lacks: Vec<Lacks>,
+}
+
 impl Trainer {
     /// The rows of one chat, and what of it fits nowhere.
     pub(super) fn fit<'a>(
@@ -78,8 +85,9 @@ impl Trainer {
             return (Vec::new(), vec![Lacks::Assistant]);
         }
         let tools = chat::tools(decoded, &chat.conversation).and_then(|text| serde_json::from_str(&text).ok());
-        let (mut rows, mut lacks) = (Vec::new(), Vec::new());
-        self.fit_into(chat, tools.as_ref(), (side, MAX_DEPTH), scratch, &mut rows, &mut lacks);
+        let mut made = Made { rows: Vec::new(), lacks: Vec::new() };
+        self.fit_into(&chat, None, tools.as_ref(), (side, MAX_DEPTH), scratch, &mut made);
+        let Made { mut rows, lacks } = made;
         let n_windows = rows.len() + lacks.len();
         if n_windows > 1 {
             rows.iter_mut().enumerate().for_each(|(at, row)| row.window = Some((at + 1, n_windows)));
@@ -89,17 +97,18 @@ impl Trainer {
 
     fn fit_into<'a>(
         &self,
-        chat: Chat<'a>,
+        whole: &Chat<'a>,
+        range: Option<Range<usize>>,
         tools: Option<&Value>,
         (side, depth): (Side, usize),
         scratch: &mut Scratch,
-        rows: &mut Vec<Fitted<'a>>,
-        lacks: &mut Vec<Lacks>,
+        made: &mut Made<'a>,
     ) {
+        let (chat, place) = window(whole, range);
         let mut fitted = self.compressed(&*self.engines[side as usize], chat, tools, scratch);
-        let Some(max_tokens) = self.options.max_tokens else { return rows.push(fitted) };
+        let Some(max_tokens) = self.options.max_tokens else { return made.rows.push(fitted) };
         if fitted.n_tokens <= max_tokens {
-            return rows.push(fitted);
+            return made.rows.push(fitted);
         }
         let may_cut = depth > 0 && self.options.unfit == Unfit::Windows;
         let cuts = if may_cut { cut(&fitted.chat, &fitted.condensed, max_tokens) } else { Vec::new() };
@@ -120,14 +129,14 @@ impl Trainer {
         // Who learns to say what nothing before tells learns to invent.
         let is_grounded = fitted.condensed.metrics.grounding.is_none_or(|share| share >= self.options.min_grounding);
         if fitted.n_tokens <= max_tokens && (is_grounded || may_cut && cuts.is_empty()) {
-            return rows.push(fitted);
+            return made.rows.push(fitted);
         }
         if cuts.is_empty() {
-            return lacks.push(Lacks::Room { tokens: fitted.n_tokens });
+            return made.lacks.push(Lacks::Room { tokens: fitted.n_tokens });
         }
-        let chat = fitted.chat;
         for range in cuts {
-            self.fit_into(window(&chat, range), tools, (side, depth - 1), scratch, rows, lacks);
+            let range = Some(place.in_chat(&range));
+            self.fit_into(whole, range, tools, (side, depth - 1), scratch, made);
         }
     }
 

@@ -61,8 +61,26 @@ fn beginning(messages: &[Message<'_>]) -> usize {
     n_system + usize::from(messages.get(n_system).is_some_and(|message| message.role == Role::User))
 }
 
-/// The window with these messages.
-pub(super) fn window<'a>(chat: &Chat<'a>, range: Range<usize>) -> Chat<'a> {
+/// Where the messages of a window stand in its chat.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// How many messages it begins with that stand at the beginning of the chat.
+    n_first: usize,
+    /// Where those behind them begin.
+    start: usize,
+}
+
+impl Place {
+    /// Where the messages of the window in `range` stand in the chat.
+    pub(super) fn in_chat(self, range: &Range<usize>) -> Range<usize> {
+        let place = |at: usize| at + self.start - self.n_first;
+        place(range.start)..place(range.end)
+    }
+}
+
+/// The window with these messages of a chat; without a range all of it.
+pub(super) fn window<'a>(chat: &Chat<'a>, range: Option<Range<usize>>) -> (Chat<'a>, Place) {
+    let Some(range) = range else { return (chat.clone(), Place { n_first: 0, start: 0 }) };
     let messages = &chat.conversation.messages;
     let first = beginning(messages).min(range.start);
     let n_before = range.start - first;
@@ -80,6 +98,7 @@ pub(super) fn window<'a>(chat: &Chat<'a>, range: Range<usize>) -> Chat<'a> {
         }
         task.content = Content::Text(Cow::Owned(text));
     }
+    let place = Place { n_first: kept.len(), start: rest.start };
     kept.extend_from_slice(&messages[rest.clone()]);
     notes.extend_from_slice(&chat.notes[rest]);
     let conversation = Conversation {
@@ -88,7 +107,7 @@ pub(super) fn window<'a>(chat: &Chat<'a>, range: Range<usize>) -> Chat<'a> {
         is_compacted: chat.conversation.is_compacted,
         ..Conversation::default()
     };
-    Chat { conversation, notes, left: chat.left }
+    (Chat { conversation, notes, left: chat.left }, place)
 }
 
 fn text_of<'m>(message: &'m Message<'_>) -> Cow<'m, str> {
