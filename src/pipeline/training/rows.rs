@@ -167,7 +167,7 @@ impl<'t> TrainingBuilder<'t> {
                 self.leave_out(place, &id, "no_preference", json!({}));
                 continue;
             }
-            let (mut rows, lacks) = self.trainer.fit(decoded, chat, side, scratch);
+            let (mut rows, lacks) = self.trainer.fit(decoded, &chat, side, scratch);
             for lack in lacks {
                 match lack {
                     Lacks::Assistant => self.leave_out(place, &id, "no_assistant", json!({})),

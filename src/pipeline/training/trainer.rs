@@ -77,7 +77,7 @@ impl Trainer {
     pub(super) fn fit<'a>(
         &self,
         decoded: &Decoded<'_>,
-        chat: Chat<'a>,
+        chat: &Chat<'a>,
         side: Side,
         scratch: &mut Scratch,
     ) -> (Vec<Fitted<'a>>, Vec<Lacks>) {
@@ -86,7 +86,7 @@ impl Trainer {
         }
         let tools = chat::tools(decoded, &chat.conversation).and_then(|text| serde_json::from_str(&text).ok());
         let mut made = Made { rows: Vec::new(), lacks: Vec::new() };
-        self.fit_into(&chat, None, tools.as_ref(), (side, MAX_DEPTH), scratch, &mut made);
+        self.fit_into(chat, None, tools.as_ref(), (side, MAX_DEPTH), scratch, &mut made);
         let Made { mut rows, lacks } = made;
         let n_windows = rows.len() + lacks.len();
         if n_windows > 1 {
