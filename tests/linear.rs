@@ -2,6 +2,7 @@
 //! from 50 KB to 400 KB, and from 12,500 to 100,000 messages, it grows eightfold. Quadratic would be 64 times; 16 times
 //! are allowed, so that noise fails nothing.
 
+mod chats;
 mod found;
 mod many;
 mod patterns;

@@ -2,7 +2,7 @@
 //! chat templates and APIs want; refuses to know logs.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::model::{Content, Conversation, Message, Role, ShapeName, Thought};
 use crate::shape::Decoded;
@@ -72,9 +72,12 @@ fn pieces_of<'a>(
             Piece::Result { call: Some(call), .. } => of_others.contains(call.as_ref()),
             _ => false,
         };
-        let n_pieces = out.len();
-        out.retain(|piece| !is_of_other(piece));
-        left.of_user += n_pieces - out.len();
+        if !of_others.is_empty() {
+            let new = out.split_off(first);
+            let n_new = new.len();
+            out.extend(new.into_iter().filter(|piece| !is_of_other(piece)));
+            left.of_user += n_new + first - out.len();
+        }
         left.not_said += out.iter().skip(first).filter(|piece| matches!(piece, Piece::NotSaid)).count();
     }
     out.extend(final_reply(decoded).map(Piece::Reply));
@@ -112,7 +115,11 @@ struct Turns<'a> {
     /// Calls that were made: their turn and place, the newest under their id.
     made: BTreeMap<Cow<'a, str>, (usize, usize)>,
     /// Results that came before their call, as logs of things that run at once have them.
-    early: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
+    early: BTreeMap<Cow<'a, str>, Option<Cow<'a, str>>>,
+    /// Before this place of the last turn no call waits for its result.
+    free: usize,
+    /// The calls of the last turn that have no id, in order.
+    unnamed: VecDeque<usize>,
     /// What was thought in a reply that says and calls nothing.
     thoughts: Vec<Cow<'a, str>>,
 }
@@ -124,7 +131,15 @@ impl<'a> Turns<'a> {
             _ => &[],
         });
         let known = calls.filter_map(|call| call.id.clone()).collect();
-        Self { done: Vec::new(), known, made: BTreeMap::new(), early: BTreeMap::new(), thoughts: Vec::new() }
+        Self {
+            done: Vec::new(),
+            known,
+            made: BTreeMap::new(),
+            early: BTreeMap::new(),
+            free: 0,
+            unnamed: VecDeque::new(),
+            thoughts: Vec::new(),
+        }
     }
 
     fn take(&mut self, piece: Piece<'a>, left: &mut LeftOut) {
@@ -183,6 +198,8 @@ impl<'a> Turns<'a> {
             _ => false,
         };
         if !goes_on {
+            self.free = 0;
+            self.unnamed.clear();
             self.done.push(Turn::Assistant {
                 reply: Reply { name: reply.name.clone(), ..Reply::default() },
                 results: Vec::new(),
@@ -191,7 +208,10 @@ impl<'a> Turns<'a> {
         let turn = self.done.len() - 1;
         let Some(Turn::Assistant { reply: last, results }) = self.done.last_mut() else { return };
         for call in reply.calls {
-            let early = call.id.as_ref().and_then(|id| self.early.remove(id));
+            let early = call.id.as_ref().and_then(|id| self.early.remove(id)).flatten();
+            if call.id.is_none() {
+                self.unnamed.push_back(last.calls.len());
+            }
             if let Some(id) = &call.id {
                 self.made.insert(id.clone(), (turn, last.calls.len()));
             }
@@ -210,16 +230,19 @@ impl<'a> Turns<'a> {
                 return self.put(turn, place, text);
             }
             if self.known.contains(id) {
-                self.early.insert(id.clone(), text);
-                return;
+                return also(self.early.entry(id.clone()).or_default(), text);
             }
         }
         // The first call of the last reply that waits and that no result names.
         let turn = self.done.len().saturating_sub(1);
         let waits = match self.done.last() {
-            Some(Turn::Assistant { reply, results }) => {
-                let is_free = |&at: &usize| results[at].is_none() && (call.is_none() || reply.calls[at].id.is_none());
-                (0..results.len()).find(is_free)
+            Some(Turn::Assistant { results, .. }) if call.is_none() => {
+                self.free += results.iter().skip(self.free).take_while(|result| result.is_some()).count();
+                (self.free < results.len()).then_some(self.free)
+            }
+            Some(Turn::Assistant { results, .. }) => {
+                let unnamed = std::iter::from_fn(|| self.unnamed.pop_front());
+                unnamed.into_iter().find(|&place| results[place].is_none())
             }
             _ => None,
         };
@@ -231,11 +254,9 @@ impl<'a> Turns<'a> {
 
     /// A call that answers twice has both in its result.
     fn put(&mut self, turn: usize, place: usize, text: Cow<'a, str>) {
-        let Some(Turn::Assistant { results, .. }) = self.done.get_mut(turn) else { return };
-        results[place] = Some(match results[place].take() {
-            Some(before) if before != text => Cow::Owned(format!("{before}\n{text}")),
-            _ => text,
-        });
+        if let Some(Turn::Assistant { results, .. }) = self.done.get_mut(turn) {
+            also(&mut results[place], text);
+        }
     }
 
     fn messages(self) -> (Vec<Message<'a>>, Vec<Note>) {
@@ -290,6 +311,19 @@ impl<'a> Turns<'a> {
 
 fn is_retried(turn: &Turn<'_>) -> bool {
     matches!(turn, Turn::Assistant { reply, results } if reply.is_cut && results.iter().all(Option::is_none))
+}
+
+/// Adds a result to what is there.
+fn also<'a>(result: &mut Option<Cow<'a, str>>, text: Cow<'a, str>) {
+    match result {
+        Some(before) if *before != text => {
+            let before = before.to_mut();
+            before.push('\n');
+            before.push_str(&text);
+        }
+        Some(_) => {}
+        None => *result = Some(text),
+    }
 }
 
 fn joined(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {

@@ -43,7 +43,7 @@ pub(super) fn of<'a>(decoded: &Decoded<'_>, events: Vec<Event<'a>>) -> Vec<Threa
         }
         let thread = if is_side(event.raw) {
             let own = member(event.raw, "agentId").and_then(RawJson::string);
-            let name = own.map_or_else(|| format!("agent-{}", links.root(at)), |own| format!("agent-{own}"));
+            let name = own.map_or_else(|| format!("agent-{}", links.roots[at]), |own| format!("agent-{own}"));
             agents.entry(name.clone()).or_insert_with(|| Thread { name: format!("/{name}"), ..Thread::default() })
         } else {
             if matches!(event.step, Step::Compacted(_)) {
@@ -88,6 +88,8 @@ struct Links<'a> {
     own: Vec<Option<&'a str>>,
     /// The index of the event before.
     parents: Vec<Option<usize>>,
+    /// The index of the first event of its chain.
+    roots: Vec<usize>,
 }
 
 impl<'a> Links<'a> {
@@ -111,11 +113,11 @@ impl<'a> Links<'a> {
                 places.entry(name).or_insert(at);
             }
         }
-        Self { own, parents }
-    }
-
-    fn root(&self, at: usize) -> usize {
-        std::iter::successors(Some(at), |&at| self.parents[at]).last().unwrap_or(at)
+        let mut roots: Vec<usize> = Vec::with_capacity(parents.len());
+        for (at, parent) in parents.iter().enumerate() {
+            roots.push(parent.map_or(at, |parent: usize| roots[parent]));
+        }
+        Self { own, parents, roots }
     }
 
     /// Of each event whether the user took it back: somebody's words that stand beside later ones after the same message, and all

@@ -1,0 +1,69 @@
+//! Conversations as an API saw them take time in proportion to the record, whatever is wrong with it.
+
+use condenser::chat::{chats, tools};
+use condenser::shape::{decode, detect};
+
+use crate::support::growth::{Clock, Slow, TEXT};
+
+type Make = fn(usize) -> String;
+
+const MAKES: [(&str, Make); 8] = [
+    ("turns", |n| messages(n, |at| format!(r#"{{"role":"{}","content":"x"}}"#, ["user", "assistant"][at % 2]))),
+    ("neighbours of one speaker", |n| messages(n, |_| r#"{"role":"user","content":"Go on."}"#.to_owned())),
+    ("calls at once and their results", |n| {
+        messages(n, |at| if at % 2 == 0 { call(at) } else { result(at - 1, "done") })
+    }),
+    ("calls without a name in one turn", |n| {
+        let half = n / 2;
+        let mut all: Vec<String> = (0..half / 80).map(|_| call(0).replace(r#""id":"c0","#, "")).collect();
+        all.extend((0..half / 40).map(|_| r#"{"role":"tool","content":"done"}"#.to_owned()));
+        listed(&all)
+    }),
+    ("results of one call", |n| {
+        listed(&std::iter::once(call(0)).chain((0..n / 60).map(|at| result(0, &at.to_string()))).collect::<Vec<_>>())
+    }),
+    ("results before their call", |n| {
+        listed(&(0..n / 60).map(|at| result(0, &at.to_string())).chain([call(0)]).collect::<Vec<_>>())
+    }),
+    ("results of no call", |n| {
+        listed(&std::iter::once(call(0)).chain((1..n / 60).map(|at| result(at, "done"))).collect::<Vec<_>>())
+    }),
+    ("calls of a user", |n| {
+        messages(n, |at| if at % 2 == 0 { call(at).replace("assistant", "user") } else { result(at - 1, "done") })
+    }),
+];
+
+fn messages(n_bytes: usize, message: impl Fn(usize) -> String) -> String {
+    listed(&(0..n_bytes / 60).map(message).collect::<Vec<_>>())
+}
+
+fn listed(messages: &[String]) -> String {
+    format!(r#"{{"id":"x","messages":[{}]}}"#, messages.join(","))
+}
+
+fn call(id: usize) -> String {
+    format!(
+        r#"{{"role":"assistant","content":"","tool_calls":[{{"id":"c{id}","function":{{"name":"f","arguments":"{{}}"}}}}]}}"#
+    )
+}
+
+fn result(id: usize, text: &str) -> String {
+    format!(r#"{{"role":"tool","tool_call_id":"c{id}","content":"{text}"}}"#)
+}
+
+#[test]
+fn conversations_are_put_together_in_linear_time() {
+    let mut slow = Slow::default();
+    for (name, make) in MAKES {
+        let time = |record: &String| {
+            let start = Clock::start();
+            let decoded = decode(record, detect(record).expect("a shape"), "x").expect("a record");
+            let found = chats(&decoded);
+            assert_eq!(found.len(), 1);
+            assert!(tools(&decoded, &found[0].conversation).is_none_or(|tools| !tools.is_empty()));
+            start.passed()
+        };
+        slow.check(name, make, time, TEXT);
+    }
+    slow.report();
+}
