@@ -19,19 +19,29 @@ pub(super) struct Pair {
 /// Takes the answers of a record. Afterwards the last message of `chat` is the preferred one, which thinks what the other one says, so that
 /// nothing is hidden that either of them uses; `None` where the record has no pair.
 pub(super) fn pair(decoded: &Decoded<'_>, chat: &mut Chat<'_>) -> Option<Pair> {
-    let beside = |key: &str| decoded.beside(key).and_then(|text| serde_json::from_str(text).ok()).and_then(answer);
-    let rejected = beside("rejected")?;
-    let is_list_chosen = beside("chosen").is_none();
+    let member = |key: &str| decoded.beside(key).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let (chosen_beside, rejected) = (member("chosen"), member("rejected")?);
+    // What stands before the answers must be one and the same.
+    let of_record = || decoded.conversation.messages.iter().map(|message| serde_json::from_str(message.raw).ok());
+    let before: Vec<Value> = match &chosen_beside {
+        Some(chosen) => all_but_last(chosen).to_vec(),
+        None => of_record().collect::<Option<Vec<Value>>>()?.split_last()?.1.to_vec(),
+    };
+    if all_but_last(&rejected) != before || chosen_beside.is_some() && !before.is_empty() {
+        return None;
+    }
+    let is_list_chosen = chosen_beside.is_none();
+    let rejected = answer(rejected)?;
     let messages = &mut chat.conversation.messages;
-    let chosen = if let Some(chosen) = beside("chosen") {
-        chosen
+    let chosen = if let Some(chosen) = chosen_beside {
+        answer(chosen)?
     } else {
         // The messages are those that end with the preferred answer.
         let text: String = messages.pop_if(|last| last.role == Role::Assistant)?.texts().collect();
         chat.notes.pop();
         text
     };
-    if !is_list_chosen && messages.last().is_some_and(|last| last.role == Role::Assistant) {
+    if chosen == rejected || !is_list_chosen && messages.last().is_some_and(|last| last.role == Role::Assistant) {
         return None;
     }
     messages.push(Message {
@@ -49,6 +59,10 @@ pub(super) fn pair(decoded: &Decoded<'_>, chat: &mut Chat<'_>) -> Option<Pair> {
     chat.notes.push(Note::default());
     let said = |text: String| json!([{ "role": "assistant", "content": text }]);
     Some(Pair { chosen: said(chosen), rejected: said(rejected) })
+}
+
+fn all_but_last(list: &Value) -> &[Value] {
+    list.as_array().and_then(|list| list.split_last()).map_or(&[], |(_, before)| before)
 }
 
 /// The text of an answer: a text, a message, or the last message of a list.

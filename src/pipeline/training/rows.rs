@@ -167,7 +167,7 @@ impl<'t> TrainingBuilder<'t> {
                 self.leave_out(place, &id, "no_preference", json!({}));
                 continue;
             }
-            let (mut rows, lacks) = self.trainer.fit(decoded, &chat, side, scratch);
+            let (mut rows, lacks, tokens_before) = self.trainer.fit(decoded, &chat, side, scratch);
             for lack in lacks {
                 match lack {
                     Lacks::Assistant => self.leave_out(place, &id, "no_assistant", json!({})),
@@ -180,7 +180,9 @@ impl<'t> TrainingBuilder<'t> {
             if is_preference && let Some(last) = rows.pop() {
                 rows = vec![last];
             }
-            self.tally.kept += u64::from(!rows.is_empty());
+            if !rows.is_empty() {
+                self.tally.keep(tokens_before);
+            }
             for row in rows {
                 self.tally.row(&row, side);
                 self.rows[side as usize].push(row_of(&id, place, &row, pair.as_ref(), &self.trainer.options));

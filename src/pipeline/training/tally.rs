@@ -89,11 +89,6 @@ impl TrainingTally {
     /// Counts a conversation.
     pub(super) fn chat(&mut self, chat: &Chat<'_>) {
         self.chats += 1;
-        let lacks_result = |(message, note): (&crate::model::Message<'_>, &crate::chat::Note)| {
-            note.is_filler && message.role == crate::model::Role::Tool
-        };
-        let n_without = chat.conversation.messages.iter().zip(&chat.notes).filter(|&it| lacks_result(it)).count();
-        self.no_result += n_without as u64;
         self.taken_back += chat.left.taken_back as u64;
         self.not_said += chat.left.not_said as u64;
         self.retried += chat.left.retried as u64;
@@ -111,9 +106,14 @@ impl TrainingTally {
         *self.by_tokens.entry(power(tokens)).or_default() += 1;
         self.windows += u64::from(row.window.is_some());
         for context in CONTEXTS.into_iter().filter(|_| row.window.is_none()) {
-            *self.fit_before.entry(context).or_default() += u64::from(before <= context);
             *self.fit_after.entry(context).or_default() += u64::from(tokens <= context);
         }
+        let lacks_result = |(message, note): (&crate::model::Message<'_>, &crate::chat::Note)| {
+            note.is_filler && message.role == crate::model::Role::Tool
+        };
+        let n_without =
+            row.chat.conversation.messages.iter().zip(&row.chat.notes).filter(|&it| lacks_result(it)).count();
+        self.no_result += n_without as u64;
         let make_up = MakeUp::of(&row.chat.conversation);
         *self.classes.entry(make_up.class.to_owned()).or_default() += 1;
         *self.languages.entry(make_up.language.unwrap_or("unknown").to_owned()).or_default() += 1;
@@ -122,6 +122,14 @@ impl TrainingTally {
             self.targets += u64::from(is_assistant);
             self.not_targets += u64::from(is_assistant && !turn.is_target);
             self.compacted += u64::from(turn.is_compacted);
+        }
+    }
+
+    /// Counts a conversation of which the data has rows, by the tokens that it had.
+    pub(super) fn keep(&mut self, tokens_before: usize) {
+        self.kept += 1;
+        for context in CONTEXTS {
+            *self.fit_before.entry(context).or_default() += u64::from(tokens_before as u64 <= context);
         }
     }
 

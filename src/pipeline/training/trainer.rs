@@ -70,6 +70,8 @@ pub(super) enum Lacks {
 struct Made<'a> {
     rows: Vec<Fitted<'a>>,
     lacks: Vec<Lacks>,
+    /// Tokens of all of it, before it was compressed.
+    tokens_before: usize,
 }
 
 impl Trainer {
@@ -80,19 +82,19 @@ impl Trainer {
         chat: &Chat<'a>,
         side: Side,
         scratch: &mut Scratch,
-    ) -> (Vec<Fitted<'a>>, Vec<Lacks>) {
+    ) -> (Vec<Fitted<'a>>, Vec<Lacks>, usize) {
         if !chat.conversation.messages.iter().any(|message| message.role == Role::Assistant) {
-            return (Vec::new(), vec![Lacks::Assistant]);
+            return (Vec::new(), vec![Lacks::Assistant], 0);
         }
         let tools = chat::tools(decoded, &chat.conversation).and_then(|text| serde_json::from_str(&text).ok());
-        let mut made = Made { rows: Vec::new(), lacks: Vec::new() };
+        let mut made = Made { rows: Vec::new(), lacks: Vec::new(), tokens_before: 0 };
         self.fit_into(chat, None, tools.as_ref(), (side, MAX_DEPTH), scratch, &mut made);
-        let Made { mut rows, lacks } = made;
+        let Made { mut rows, lacks, tokens_before } = made;
         let n_windows = rows.len() + lacks.len();
         if n_windows > 1 {
             rows.iter_mut().enumerate().for_each(|(at, row)| row.window = Some((at + 1, n_windows)));
         }
-        (rows, lacks)
+        (rows, lacks, tokens_before)
     }
 
     fn fit_into<'a>(
@@ -104,8 +106,12 @@ impl Trainer {
         scratch: &mut Scratch,
         made: &mut Made<'a>,
     ) {
+        let is_whole = range.is_none();
         let (chat, place) = window(whole, range);
         let mut fitted = self.compressed(&*self.engines[side as usize], chat, tools, scratch);
+        if is_whole {
+            made.tokens_before = fitted.n_tokens_before;
+        }
         let Some(max_tokens) = self.options.max_tokens else { return made.rows.push(fitted) };
         if fitted.n_tokens <= max_tokens {
             return made.rows.push(fitted);

@@ -67,7 +67,7 @@ fn turn<'c>(message: &'c Message<'_>, text: Cow<'c, str>, note: Note) -> Turn<'c
         thinking: thoughts.join("\n\n"),
         calls: &message.tool_calls,
         call_id: message.tool_call_id.as_deref(),
-        is_target: message.role == Role::Assistant && !note.is_cut,
+        is_target: message.role == Role::Assistant && !note.is_cut && !note.is_masked,
         is_compacted: false,
     }
 }

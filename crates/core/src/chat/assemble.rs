@@ -112,8 +112,8 @@ struct Turns<'a> {
     done: Vec<Turn<'a>>,
     /// The calls that the conversation has, anywhere.
     known: BTreeSet<Cow<'a, str>>,
-    /// Calls that were made: their turn and place, the newest under their id.
-    made: BTreeMap<Cow<'a, str>, (usize, usize)>,
+    /// Calls that were made: their turn and their places in it, the newest turn under their id.
+    made: BTreeMap<Cow<'a, str>, (usize, VecDeque<usize>)>,
     /// Results that came before their call, as logs of things that run at once have them.
     early: BTreeMap<Cow<'a, str>, Option<Cow<'a, str>>>,
     /// Before this place of the last turn no call waits for its result.
@@ -213,7 +213,11 @@ impl<'a> Turns<'a> {
                 self.unnamed.push_back(last.calls.len());
             }
             if let Some(id) = &call.id {
-                self.made.insert(id.clone(), (turn, last.calls.len()));
+                let made = self.made.entry(id.clone()).or_default();
+                if made.0 != turn {
+                    *made = (turn, VecDeque::new());
+                }
+                made.1.push_back(last.calls.len());
             }
             last.calls.push(call);
             results.push(early);
@@ -222,11 +226,17 @@ impl<'a> Turns<'a> {
         last.texts.append(&mut reply.texts);
         last.thoughts.append(&mut reply.thoughts);
         last.is_cut |= reply.is_cut;
+        last.is_masked |= reply.is_masked;
     }
 
     fn result(&mut self, call: Option<&Cow<'a, str>>, text: Cow<'a, str>) {
         if let Some(id) = call {
-            if let Some(&(turn, place)) = self.made.get(id) {
+            // Of calls with one id the first that waits.
+            let made = self.made.get_mut(id).map(|(turn, places)| {
+                let place = if places.len() > 1 { places.pop_front() } else { places.front().copied() };
+                (*turn, place.unwrap_or_default())
+            });
+            if let Some((turn, place)) = made {
                 return self.put(turn, place, text);
             }
             if self.known.contains(id) {
@@ -279,9 +289,16 @@ impl<'a> Turns<'a> {
                 Turn::System(texts) => push(said(Role::System, joined(texts)), Note::default()),
                 Turn::Human(texts) => push(said(Role::User, joined(texts)), Note::default()),
                 Turn::Assistant { reply, results } => {
-                    let note = Note { is_cut: reply.is_cut, ..Note::default() };
+                    let note = Note { is_cut: reply.is_cut, is_masked: reply.is_masked, ..Note::default() };
                     let mut calls = reply.calls;
+                    let mut seen = BTreeSet::new();
                     for call in &mut calls {
+                        // Two calls of a turn have two ids.
+                        if let Some(id) = &mut call.id {
+                            while !seen.insert(id.to_string()) {
+                                *id = Cow::Owned(format!("{id}_{}", seen.len()));
+                            }
+                        }
                         call.id.get_or_insert_with(|| {
                             n_unnamed += 1;
                             Cow::Owned(format!("call_{n_unnamed}"))

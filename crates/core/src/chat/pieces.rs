@@ -6,6 +6,10 @@ use std::borrow::Cow;
 use crate::model::{Content, Conversation, MediaKind, Message, Part, Role, ShapeName, ToolCall};
 use crate::shape::{Decoded, RawJson, items, member};
 
+/// Keys with which data sets say that a turn is not learned, and the values that say so.
+const MASKS: [(&str, &[&str]); 4] =
+    [("train", &["false"]), ("training", &["false"]), ("weight", &["0", "0.0"]), ("loss", &["false"])];
+
 /// What is said at once.
 #[derive(Debug)]
 pub(super) enum Piece<'a> {
@@ -33,6 +37,8 @@ pub(super) struct Reply<'a> {
     pub(super) calls: Vec<ToolCall<'a>>,
     /// It broke off.
     pub(super) is_cut: bool,
+    /// Who made the record says that nobody should learn it.
+    pub(super) is_masked: bool,
 }
 
 /// The pieces of a message, in order.
@@ -103,6 +109,9 @@ fn reply<'a>(message: &'a Message<'_>, shape: ShapeName) -> Reply<'a> {
         texts: if said.trim().is_empty() { Vec::new() } else { vec![said] },
         calls,
         is_cut: shape == ShapeName::Pi && matches!(stops(), "\"aborted\"" | "\"error\""),
+        is_masked: MASKS
+            .iter()
+            .any(|(key, off)| member(message.raw, key).is_some_and(|value| off.contains(&value.text))),
     }
 }
 

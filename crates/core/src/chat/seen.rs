@@ -27,6 +27,8 @@ pub struct Chat<'a> {
 pub struct Note {
     /// A reply that broke off: an error, or somebody stopped it.
     pub is_cut: bool,
+    /// The record says that it is not for learning.
+    pub is_masked: bool,
     /// Nothing of the log: it stands where an API wants something.
     pub is_filler: bool,
 }

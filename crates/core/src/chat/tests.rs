@@ -310,3 +310,60 @@ fn a_logged_request_ends_with_its_reply_and_its_tools_are_those_it_names() {
     );
     assert!(chat.conversation.messages.iter().all(|message| message.role != Role::Missing));
 }
+
+#[test]
+fn the_branch_that_the_log_goes_on_from_is_alive_whichever_came_last() {
+    let log = claude(&[
+        "user|u1||,\"isSidechain\":false|\"Plan\"",
+        &format!("assistant|a1|u1|id=m1|{}", text("A plan")),
+        "user|u2|a1||\"Way A\"",
+        &format!("assistant|a2|u2|id=m2|{}", text("A it is")),
+        "user|u3|a1||\"Way B\"",
+        &format!("assistant|a3|u3|id=m3|{}", text("B it is")),
+        "user|u4|a2||\"Go on with A\"",
+        &format!("assistant|a4|u4|id=m4|{}", text("A again")),
+    ]);
+    check(
+        &log,
+        ShapeName::ClaudeCode,
+        "
+        = s
+        user Plan
+        assistant A plan
+        user Way A
+        assistant A it is
+        user Go on with A
+        assistant A again
+        ",
+    );
+}
+
+#[test]
+fn calls_of_one_id_answer_in_their_order_and_what_is_masked_stays_so() {
+    let call = |n: u8| format!(r#"{{"id":"c","function":{{"name":"f","arguments":"{n}"}}}}"#);
+    let record = format!(
+        r#"{{"messages":[{{"role":"user","content":"Go"}},{{"role":"assistant","tool_calls":[{},{}]}},
+        {{"role":"tool","tool_call_id":"c","content":"one"}},{{"role":"tool","tool_call_id":"c","content":"two"}},
+        {{"role":"assistant","content":"No.","train":false}},{{"role":"user","content":"Why?"}},
+        {{"role":"assistant","content":"So.","weight":1}}]}}"#,
+        call(1),
+        call(2)
+    );
+    check(
+        &record,
+        ShapeName::Openai,
+        "
+        = s
+        user Go
+        assistant c:f1 c_1:f2
+        tool c one
+        tool c_1 two
+        assistant No.
+        user Why?
+        assistant So.
+        ",
+    );
+    let decoded = decode(&record, ShapeName::Openai, "s").expect("a record");
+    let masked: Vec<bool> = chats(&decoded).remove(0).notes.iter().map(|note| note.is_masked).collect();
+    assert_eq!(masked, [false, false, false, false, true, false, false]);
+}

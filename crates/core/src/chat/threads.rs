@@ -133,10 +133,18 @@ impl<'a> Links<'a> {
             Step::Message(index) => messages.get(index).is_some_and(|message| message.role == Role::User),
             _ => false,
         };
-        let mut last_of = BTreeMap::new();
+        // The last event of what goes on from each: of words that stand beside each other those are alive from which the log goes on last.
+        let mut last: Vec<usize> = (0..events.len()).collect();
+        for at in (0..events.len()).rev() {
+            if let Some(parent) = follows[at] {
+                last[parent] = last[parent].max(last[at]);
+            }
+        }
+        let mut last_of: BTreeMap<usize, usize> = BTreeMap::new();
         for at in (0..events.len()).filter(|&at| is_human(at)) {
             if let Some(parent) = follows[at] {
-                last_of.insert(parent, at);
+                let alive = last_of.entry(parent).or_insert(at);
+                *alive = if last[at] >= last[*alive] { at } else { *alive };
             }
         }
         let mut is_back = Vec::with_capacity(events.len());
