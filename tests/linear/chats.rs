@@ -7,7 +7,8 @@ use crate::support::growth::{Clock, Slow, TEXT};
 
 type Make = fn(usize) -> String;
 
-const MAKES: [(&str, Make); 8] = [
+const MAKES: [(&str, Make); 9] = [
+    ("calls without a result", |n| messages(n, call)),
     ("turns", |n| messages(n, |at| format!(r#"{{"role":"{}","content":"x"}}"#, ["user", "assistant"][at % 2]))),
     ("neighbours of one speaker", |n| messages(n, |_| r#"{"role":"user","content":"Go on."}"#.to_owned())),
     ("calls at once and their results", |n| {

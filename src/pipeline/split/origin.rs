@@ -114,7 +114,7 @@ mod tests {
         {
             assert_eq!(plain(name), "owner/name");
         }
-        assert_eq!(plain("/home/me/work/"), "/home/me/work");
+        assert_eq!(plain("/srv/project/"), "/srv/project");
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn how_compacted(options: &DatasetOptions, engine: &EngineOptions, tally: &Train
          something is hidden in {} of the other messages (`compacted`).\n",
         tally.targets, tally.compacted
     ));
-    card.push_str(&format!("{} turns broke off and are not for learning (`train` is false, or `weight` 0); {} calls have no result in the log and \
+    card.push_str(&format!("{} turns are not for learning, since they broke off or the log says so (`train` is false, or `weight` 0); {} calls have no result in the log and \
          say so; {} replies that broke off and were tried again, {} errors of programs and {} messages that the user took back are not there.\n\n",
         tally.not_targets, tally.no_result, tally.retried, tally.not_said, tally.taken_back
     ));

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::template::breaks;
 use super::turns::{turns_after, turns_before};
+use super::validity::breaks;
 use crate::engine::Scratch;
 use crate::model::{Answers, Condensed, Consult, Conversation, EngineOptions, Reason};
 use crate::pipeline::Condense;

@@ -7,9 +7,9 @@ mod guard;
 mod preference;
 mod rows;
 mod tally;
-mod template;
 mod trainer;
 mod turns;
+mod validity;
 mod windows;
 mod wording;
 

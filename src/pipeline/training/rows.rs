@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::preference::{self, Pair};
 use super::tally::TrainingTally;
-use super::trainer::{Fitted, Lacks, Trainer};
+use super::trainer::{Fitted, Lacks, Made, Trainer};
 use crate::chat::chats;
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
@@ -167,25 +167,29 @@ impl<'t> TrainingBuilder<'t> {
                 self.leave_out(place, &id, "no_preference", json!({}));
                 continue;
             }
-            let (mut rows, lacks, tokens_before) = self.trainer.fit(decoded, &chat, side, scratch);
-            for lack in lacks {
-                match lack {
-                    Lacks::Assistant => self.leave_out(place, &id, "no_assistant", json!({})),
-                    Lacks::Room { tokens } => {
-                        self.leave_out(place, &id, "over_max_tokens", json!({ "tokens": tokens }));
-                    }
-                }
+            let Made { mut windows, tokens_before } = self.trainer.fit(decoded, &chat, side, scratch);
+            if is_preference {
+                // The last window is the one that the answers end.
+                windows.drain(..windows.len().saturating_sub(1));
             }
-            // Of windows the last one ends with the answers.
-            if is_preference && let Some(last) = rows.pop() {
-                rows = vec![last];
-            }
-            if !rows.is_empty() {
+            if windows.iter().any(std::result::Result::is_ok) {
                 self.tally.keep(tokens_before);
             }
-            for row in rows {
-                self.tally.row(&row, side);
-                self.rows[side as usize].push(row_of(&id, place, &row, pair.as_ref(), &self.trainer.options));
+            for window in windows {
+                match window {
+                    Ok(row) => {
+                        let make_up = MakeUp::of(&row.chat.conversation);
+                        self.tally.row(&row, make_up, side);
+                        let row = row_of(&id, place, (&row, make_up), pair.as_ref(), &self.trainer.options);
+                        self.rows[side as usize].push(row);
+                    }
+                    Err(Lacks::Assistant) => self.leave_out(place, &id, "no_assistant", json!({})),
+                    Err(Lacks::Room { tokens, window }) => {
+                        let (at, of) = window.unwrap_or((1, 1));
+                        let more = json!({ "tokens": tokens, "window": at, "n_windows": of });
+                        self.leave_out(place, &id, "over_max_tokens", more);
+                    }
+                }
             }
         }
     }
@@ -219,7 +223,7 @@ impl<'t> TrainingBuilder<'t> {
 fn row_of(
     id: &str,
     place: RowPlace<'_>,
-    fitted: &Fitted<'_>,
+    (fitted, make_up): (&Fitted<'_>, MakeUp),
     pair: Option<&Pair>,
     options: &DatasetOptions,
 ) -> Map<String, Value> {
@@ -259,7 +263,6 @@ fn row_of(
     row.insert("id".to_owned(), json!(id));
     row.extend(lists);
     row.extend(tools.clone().map(|tools| ("tools".to_owned(), tools)));
-    let make_up = MakeUp::of(&chat.conversation);
     row.insert("source".to_owned(), json!(place.source));
     row.insert("class".to_owned(), json!(make_up.class));
     row.insert("language".to_owned(), json!(make_up.language));

@@ -38,7 +38,7 @@ pub struct TrainingTally {
     pub languages: BTreeMap<String, u64>,
     /// Turns of the assistant.
     pub targets: u64,
-    /// Those that a model should not learn, since they broke off.
+    /// Those that a model should not learn: they broke off, or the record says so.
     pub not_targets: u64,
     /// Messages of which something is hidden.
     pub compacted: u64,
@@ -95,7 +95,7 @@ impl TrainingTally {
     }
 
     /// Counts a row.
-    pub(super) fn row(&mut self, row: &Fitted<'_>, side: Side) {
+    pub(super) fn row(&mut self, row: &Fitted<'_>, make_up: MakeUp, side: Side) {
         match side {
             Side::Train => self.train_rows += 1,
             Side::Eval => self.eval_rows += 1,
@@ -114,7 +114,6 @@ impl TrainingTally {
         let n_without =
             row.chat.conversation.messages.iter().zip(&row.chat.notes).filter(|&it| lacks_result(it)).count();
         self.no_result += n_without as u64;
-        let make_up = MakeUp::of(&row.chat.conversation);
         *self.classes.entry(make_up.class.to_owned()).or_default() += 1;
         *self.languages.entry(make_up.language.unwrap_or("unknown").to_owned()).or_default() += 1;
         for turn in turns_of(&row.chat, &row.condensed) {

@@ -12,7 +12,7 @@ use super::windows::{cut, window};
 use super::wording;
 use crate::chat::{self, Chat};
 use crate::engine::Scratch;
-use crate::error::Result;
+use crate::error;
 use crate::model::{Condensed, Role};
 use crate::pipeline::split::Side;
 use crate::pipeline::{Condense, DatasetOptions, Unfit};
@@ -25,7 +25,7 @@ const MAX_TRIES: usize = 4;
 const MAX_DEPTH: usize = 12;
 
 /// Makes an engine that meets a token budget, for one of the sides.
-pub type WithinBudget = dyn Fn(Side, usize) -> Result<Arc<dyn Condense>> + Send + Sync;
+pub type WithinBudget = dyn Fn(Side, usize) -> error::Result<Arc<dyn Condense>> + Send + Sync;
 
 /// What makes a data set of records.
 pub struct Trainer {
@@ -57,21 +57,22 @@ pub(super) struct Fitted<'a> {
     pub(super) window: Option<(usize, usize)>,
 }
 
-/// Why there is no row, or not all of one.
+/// Why there is no row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lacks {
     /// Nobody is the assistant.
     Assistant,
-    /// It takes more tokens, and no cut helps.
-    Room { tokens: usize },
+    /// It takes so many tokens, and no cut helps; which window of how many.
+    Room { tokens: usize, window: Option<(usize, usize)> },
 }
 
 /// What came of a chat.
-struct Made<'a> {
-    rows: Vec<Fitted<'a>>,
-    lacks: Vec<Lacks>,
+#[derive(Debug, Default)]
+pub(super) struct Made<'a> {
+    /// Its windows in order: their rows, or why they have none.
+    pub(super) windows: Vec<Result<Fitted<'a>, Lacks>>,
     /// Tokens of all of it, before it was compressed.
-    tokens_before: usize,
+    pub(super) tokens_before: usize,
 }
 
 impl Trainer {
@@ -82,19 +83,22 @@ impl Trainer {
         chat: &Chat<'a>,
         side: Side,
         scratch: &mut Scratch,
-    ) -> (Vec<Fitted<'a>>, Vec<Lacks>, usize) {
+    ) -> Made<'a> {
+        let mut made = Made::default();
         if !chat.conversation.messages.iter().any(|message| message.role == Role::Assistant) {
-            return (Vec::new(), vec![Lacks::Assistant], 0);
+            made.windows.push(Err(Lacks::Assistant));
+            return made;
         }
         let tools = chat::tools(decoded, &chat.conversation).and_then(|text| serde_json::from_str(&text).ok());
-        let mut made = Made { rows: Vec::new(), lacks: Vec::new(), tokens_before: 0 };
         self.fit_into(chat, None, tools.as_ref(), (side, MAX_DEPTH), scratch, &mut made);
-        let Made { mut rows, lacks, tokens_before } = made;
-        let n_windows = rows.len() + lacks.len();
-        if n_windows > 1 {
-            rows.iter_mut().enumerate().for_each(|(at, row)| row.window = Some((at + 1, n_windows)));
+        let n_windows = made.windows.len();
+        for (at, piece) in made.windows.iter_mut().enumerate().filter(|_| n_windows > 1) {
+            match piece {
+                Ok(Fitted { window, .. }) | Err(Lacks::Room { window, .. }) => *window = Some((at + 1, n_windows)),
+                Err(Lacks::Assistant) => {}
+            }
         }
-        (rows, lacks, tokens_before)
+        made
     }
 
     fn fit_into<'a>(
@@ -112,9 +116,9 @@ impl Trainer {
         if is_whole {
             made.tokens_before = fitted.n_tokens_before;
         }
-        let Some(max_tokens) = self.options.max_tokens else { return made.rows.push(fitted) };
+        let Some(max_tokens) = self.options.max_tokens else { return made.windows.push(Ok(fitted)) };
         if fitted.n_tokens <= max_tokens {
-            return made.rows.push(fitted);
+            return made.windows.push(Ok(fitted));
         }
         let may_cut = depth > 0 && self.options.unfit == Unfit::Windows;
         let cuts = if may_cut { cut(&fitted.chat, &fitted.condensed, max_tokens) } else { Vec::new() };
@@ -135,10 +139,10 @@ impl Trainer {
         // Who learns to say what nothing before tells learns to invent.
         let is_grounded = fitted.condensed.metrics.grounding.is_none_or(|share| share >= self.options.min_grounding);
         if fitted.n_tokens <= max_tokens && (is_grounded || may_cut && cuts.is_empty()) {
-            return made.rows.push(fitted);
+            return made.windows.push(Ok(fitted));
         }
         if cuts.is_empty() {
-            return made.lacks.push(Lacks::Room { tokens: fitted.n_tokens });
+            return made.windows.push(Err(Lacks::Room { tokens: fitted.n_tokens, window: None }));
         }
         for range in cuts {
             let range = Some(place.in_chat(&range));

@@ -19,7 +19,7 @@ use super::tools::{final_reply, system_beside};
 enum Turn<'a> {
     System(Vec<Cow<'a, str>>),
     Human(Vec<Cow<'a, str>>),
-    Assistant { reply: Reply<'a>, results: Vec<Option<Cow<'a, str>>> },
+    Assistant { reply: Reply<'a>, results: Vec<Option<Cow<'a, str>>>, has_results: bool },
 }
 
 /// The conversation of a thread.
@@ -187,12 +187,18 @@ impl<'a> Turns<'a> {
         }
         reply.thoughts.splice(0..0, self.thoughts.drain(..));
         // What broke off before anything came of it, and was tried again.
-        if self.done.pop_if(|turn| is_retried(turn)).is_some() {
+        if let Some(Turn::Assistant { reply: retried, .. }) = self.done.pop_if(|turn| is_retried(turn)) {
             left.retried += 1;
+            // What comes of its calls all the same is of no call that is there.
+            for id in retried.calls.iter().filter_map(|call| call.id.as_ref()) {
+                self.made.remove(id);
+                self.known.remove(id);
+            }
+            self.free = 0;
+            self.unnamed.clear();
         }
         let goes_on = match self.done.last() {
-            Some(Turn::Assistant { reply: last, results }) => {
-                let has_results = results.iter().any(Option::is_some);
+            Some(Turn::Assistant { reply: last, has_results, .. }) => {
                 !has_results || reply.name.is_some() && last.name == reply.name
             }
             _ => false,
@@ -203,10 +209,11 @@ impl<'a> Turns<'a> {
             self.done.push(Turn::Assistant {
                 reply: Reply { name: reply.name.clone(), ..Reply::default() },
                 results: Vec::new(),
+                has_results: false,
             });
         }
         let turn = self.done.len() - 1;
-        let Some(Turn::Assistant { reply: last, results }) = self.done.last_mut() else { return };
+        let Some(Turn::Assistant { reply: last, results, has_results }) = self.done.last_mut() else { return };
         for call in reply.calls {
             let early = call.id.as_ref().and_then(|id| self.early.remove(id)).flatten();
             if call.id.is_none() {
@@ -220,6 +227,7 @@ impl<'a> Turns<'a> {
                 made.1.push_back(last.calls.len());
             }
             last.calls.push(call);
+            *has_results |= early.is_some();
             results.push(early);
         }
         last.name = reply.name.or(last.name.take());
@@ -264,7 +272,8 @@ impl<'a> Turns<'a> {
 
     /// A call that answers twice has both in its result.
     fn put(&mut self, turn: usize, place: usize, text: Cow<'a, str>) {
-        if let Some(Turn::Assistant { results, .. }) = self.done.get_mut(turn) {
+        if let Some(Turn::Assistant { results, has_results, .. }) = self.done.get_mut(turn) {
+            *has_results = true;
             also(&mut results[place], text);
         }
     }
@@ -288,21 +297,19 @@ impl<'a> Turns<'a> {
             match turn {
                 Turn::System(texts) => push(said(Role::System, joined(texts)), Note::default()),
                 Turn::Human(texts) => push(said(Role::User, joined(texts)), Note::default()),
-                Turn::Assistant { reply, results } => {
+                Turn::Assistant { reply, results, .. } => {
                     let note = Note { is_cut: reply.is_cut, is_masked: reply.is_masked, ..Note::default() };
                     let mut calls = reply.calls;
                     let mut seen = BTreeSet::new();
                     for call in &mut calls {
-                        // Two calls of a turn have two ids.
-                        if let Some(id) = &mut call.id {
-                            while !seen.insert(id.to_string()) {
-                                *id = Cow::Owned(format!("{id}_{}", seen.len()));
-                            }
-                        }
-                        call.id.get_or_insert_with(|| {
+                        let id = call.id.get_or_insert_with(|| {
                             n_unnamed += 1;
                             Cow::Owned(format!("call_{n_unnamed}"))
                         });
+                        // Two calls of a turn have two ids.
+                        while !seen.insert(id.to_string()) {
+                            *id = Cow::Owned(format!("{id}_{}", seen.len()));
+                        }
                     }
                     let answers: Vec<_> = calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
                     let thought = |text| Thought { text, places: Vec::new() };
@@ -327,7 +334,7 @@ impl<'a> Turns<'a> {
 }
 
 fn is_retried(turn: &Turn<'_>) -> bool {
-    matches!(turn, Turn::Assistant { reply, results } if reply.is_cut && results.iter().all(Option::is_none))
+    matches!(turn, Turn::Assistant { reply, has_results: false, .. } if reply.is_cut)
 }
 
 /// Adds a result to what is there.

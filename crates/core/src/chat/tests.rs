@@ -192,6 +192,8 @@ fn calls_that_broke_off_have_a_result_that_says_so_and_what_was_tried_again_is_g
         &event(r#"{"role":"user","content":"Go"}"#),
         &call("c1", "error"),
         &call("c2", "aborted"),
+        // A result of the call that was tried again.
+        &event(r#"{"role":"toolResult","toolCallId":"c1","content":"late"}"#),
         &event(r#"{"role":"user","content":"Go on"}"#),
         &call("c3", "toolUse"),
     ]
@@ -204,7 +206,7 @@ fn calls_that_broke_off_have_a_result_that_says_so_and_what_was_tried_again_is_g
         user Go
         assistant! c2:edit{}
         tool+ c2 [no result was recorded]
-        user Go on
+        user [result of a call that is not in this log]/late//Go on
         assistant c3:edit{}
         tool+ c3 [no result was recorded]
         ",
