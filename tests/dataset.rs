@@ -266,8 +266,11 @@ fn what_does_not_fit_is_cut_where_turns_end_and_every_answer_is_in_one_window() 
         assert!(task.starts_with("Find the fault in the pump."), "{task}");
         assert_eq!(usize::from(at > 0), task.matches("messages are left out here]").count(), "{task}");
         assert_eq!(messages[2]["role"], "assistant");
+        // Before its own turns a window shows some that it does not train.
+        let n_shown = messages.iter().filter(|message| message["train"] == false).count();
+        assert_eq!(at > 0, n_shown > 0, "{row}");
         answers.extend(
-            messages.iter().filter(|message| message["role"] == "assistant").map(|message| message["content"].clone()),
+            messages.iter().filter(|message| message["train"] == true).map(|message| message["content"].clone()),
         );
     }
     let expected: Vec<&Value> =

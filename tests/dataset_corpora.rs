@@ -1,6 +1,6 @@
 //! Data sets of whole corpora: every answer of the source is in them, word for word, and every row is as strict templates want it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -93,11 +93,30 @@ fn check_row(row: &Value) {
     assert!(open.is_empty() && !last.is_empty(), "{row}");
 }
 
+/// The turns of the assistant in all rows, each once: a window shows again, and does not train, what stands in those before it.
+fn turns_once(rows: &[Value]) -> Vec<(String, Value)> {
+    let (mut turns, mut known) = (Vec::new(), BTreeSet::new());
+    for row in rows {
+        let id = row["id"].as_str().expect("an id");
+        let messages = row["messages"].as_array().expect("messages");
+        for message in messages.iter().filter(|message| message["role"] == "assistant") {
+            let mut turn = message.clone();
+            let is_trained = turn.as_object_mut().and_then(|turn| turn.remove("train")) == Some(json!(true));
+            let is_new = known.insert(format!("{id} {turn}"));
+            if is_new || is_trained || row["window"] == 1 {
+                turns.push((id.to_owned(), turn));
+            }
+        }
+        assert!(messages.iter().any(|message| message["train"] == true || message["train"] == false), "{row}");
+    }
+    turns
+}
+
 #[test]
 fn answers_of_all_corpora_are_in_the_data_word_for_word_and_every_row_is_valid() {
     for (name, lines) in corpora::lines() {
         let dir = TestDir::new();
-        dir.write("in/corpus.jsonl", lines.concat());
+        dir.write("in/corpus.jsonl", lines.join("\n"));
         let mut expected: BTreeMap<String, Said> = BTreeMap::new();
         for (at, line) in lines.iter().enumerate() {
             let Ok(record) = serde_json::from_str::<Value>(line) else { continue };
@@ -107,18 +126,21 @@ fn answers_of_all_corpora_are_in_the_data_word_for_word_and_every_row_is_valid()
             messages.iter().filter(|message| message["role"] == "assistant").for_each(|message| said.message(message));
         }
         let mut found: BTreeMap<String, Said> = BTreeMap::new();
-        for row in data_set(&dir, "") {
-            check_row(&row);
-            let messages = row["messages"].as_array().expect("messages");
-            let said = found.entry(row["id"].as_str().expect("an id").to_owned()).or_default();
-            messages.iter().filter(|message| message["role"] == "assistant").for_each(|message| said.message(message));
+        let rows = data_set(&dir, "");
+        rows.iter().for_each(check_row);
+        for (id, turn) in turns_once(&rows) {
+            found.entry(id).or_default().message(&turn);
         }
+        // Two people who talk have roles in no record.
+        expected.retain(|_, source| *source != Said::default());
+        let n_compared = expected.keys().filter(|id| found.contains_key(*id)).count();
         for (id, said) in &found {
-            // Two people who talk have roles in no record.
-            if let Some(source) = expected.get(id).filter(|source| **source != Said::default()) {
+            if let Some(source) = expected.get(id) {
                 assert_eq!(said, source, "{name}: {id}");
             }
         }
+        // The others are like one of these.
+        assert!(n_compared * 2 >= expected.len(), "{name}: {n_compared} of {}", expected.len());
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::error::Result;
-use crate::model::{EngineOptions, LookAhead};
+use crate::error::{Error, Result};
+use crate::model::{EngineOptions, LookAhead, Role};
 use crate::pipeline::split::Side;
-use crate::pipeline::{BestAboveFloor, ByAge, ChatGuard, Condense, JobSettings, Trainer};
+use crate::pipeline::{BestAboveFloor, ByAge, ChatGuard, Condense, EngineWish, JobSettings, Trainer};
 
 /// The engine that `settings` ask for; where conversations may go on, one that treats them by their age.
 pub fn engine_of(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
@@ -66,14 +66,34 @@ pub(super) fn trainer_of(settings: &JobSettings) -> Result<Option<Arc<Trainer>>>
     let guarded = |settings: &JobSettings| -> Result<Arc<dyn Condense>> {
         Ok(Arc::new(ChatGuard::new(engine_for_all(settings)?, settings.files.counter.as_ref())))
     };
-    let engines = [guarded(&of_side(settings, Side::Train))?, guarded(&of_side(settings, Side::Eval))?];
+    // The words of a user who talks with an agent are no results, however long they are.
+    let made = move |settings: &JobSettings, wish: EngineWish| {
+        let mut settings = of_side(settings, wish.side);
+        let policy = settings.options.policy.iter_mut().flat_map(|policy| &mut policy.tries);
+        for engine in std::iter::once(&mut settings.options.engine).chain(policy) {
+            if wish.has_results {
+                engine.preserve.push(Role::User.as_str().to_owned());
+            }
+        }
+        guarded(&settings)
+    };
+    let wish = |side, has_results| EngineWish { side, has_results, within: None };
+    let wishes = [Side::Train, Side::Eval].map(|side| [false, true].map(|has_results| wish(side, has_results)));
+    let mut ready = Vec::new();
+    for wish in wishes.into_iter().flatten() {
+        ready.push((wish, made(settings, wish)?));
+    }
     let job = settings.clone();
-    let within = move |side, budget| {
+    let engines = move |wish: EngineWish| {
+        let Some(budget) = wish.within else {
+            let found = ready.iter().find(|(of, _)| *of == wish).map(|(_, engine)| engine.clone());
+            return found.ok_or_else(|| Error::internal("", "an engine of a data set is missing"));
+        };
         let mut settings = job.clone();
         settings.options.policy = None;
         settings.options.engine.token_budget = Some(budget);
-        guarded(&of_side(&settings, side))
+        made(&settings, wish)
     };
     let (template, counter) = (settings.files.template.clone(), settings.files.counter.clone());
-    Ok(Some(Arc::new(Trainer { options, engines, within: Box::new(within), template, counter })))
+    Ok(Some(Arc::new(Trainer::new(options, &settings.options.engine, Box::new(engines), template, counter))))
 }

@@ -54,6 +54,15 @@ impl RunOutcome {
             notes.extend(larger(tally.bytes_stored, tally.bytes_written()).filter(|_| holds));
             if let Some(training) = &tally.training {
                 notes.push(rows_of(&run.join("dataset").to_string(), training));
+                notes.extend(advice_on(training).map(str::to_owned));
+                let wants_eval = self.options.dataset.as_ref().is_some_and(|options| options.eval_share > 0.0);
+                if wants_eval && training.eval_rows == 0 && training.train_rows > 0 {
+                    notes.push(
+                        "the evaluation set is empty: conversations of one group stay on one side, and there are few groups; \
+                         raise `eval_share`, or choose another `group_by`"
+                            .to_owned(),
+                    );
+                }
             }
             if tally.totals.rejects > 0 {
                 notes.push(format!("rejected records stand in {}", run.join("rejects")));
@@ -87,11 +96,8 @@ impl RunOutcome {
             let folder =
                 self.run.as_ref().map_or_else(String::new, |run| format!("; {} says why", run.join("dataset/dropped")));
             let why = tally.training.as_ref().map_or_else(String::new, reasons_of);
-            let advice = if why.contains("no_assistant") {
-                "; nobody is the assistant: `map` of the job names who it is"
-            } else {
-                ""
-            };
+            let advice =
+                tally.training.iter().flat_map(advice_on).map(|advice| format!("; {advice}")).collect::<String>();
             return is_left_out.then(|| {
                 let all = all(totals.conversations, "conversation");
                 format!("the data set has no rows: {all} left out{why}{folder}{advice}")
@@ -212,6 +218,16 @@ fn rows_of(folder: &str, training: &TrainingTally) -> String {
     let left_out: u64 = training.left_out.values().sum();
     let (train, eval) = (counted(training.train_rows, "row"), count(training.eval_rows));
     format!("{folder}: {train} in train, {eval} in eval{windows}, {} left out{}", count(left_out), reasons_of(training))
+}
+
+/// What helps against reasons for which something was left out.
+fn advice_on(training: &TrainingTally) -> impl Iterator<Item = &'static str> {
+    let advice = [
+        ("no_assistant", "nobody is the assistant: `map` of the job names who it is"),
+        ("no_messages", "no messages: `map` of the job names where they stand, and their role and content"),
+        ("template_refuses", "`chat_template` refuses: `calls = \"apart\"` is for templates with one call at a time"),
+    ];
+    advice.into_iter().filter(|(reason, _)| training.left_out.contains_key(*reason)).map(|(_, advice)| advice)
 }
 
 /// ` (2 duplicate, 1 no_assistant)`, the most frequent reason first.

@@ -182,6 +182,14 @@ dataset_choices! {
         /// One to a message, each with its result behind it: for templates that know no others.
         Apart,
     }
+    /// Which rows of a data set are compressed.
+    pub enum Compact {
+        /// Those that have more than `max_tokens` as they are; all where it sets none.
+        #[default]
+        ToFit,
+        /// All of which something can be hidden.
+        Always,
+    }
     /// What becomes of conversations that fit not even compressed.
     pub enum Unfit {
         /// They are cut where turns end.

@@ -69,7 +69,7 @@ pub use batch::{
 };
 pub use blobs::{RepeatedTexts, TextCounts, TextPlaces};
 pub use choices::{
-    Arguments, CallOrder, Compression, ConversationFormat, Empty, EvalLookAhead, GroupBy, JobKind, MaxRejects,
+    Arguments, CallOrder, Compact, Compression, ConversationFormat, Empty, EvalLookAhead, GroupBy, JobKind, MaxRejects,
     Originals, RowForm, TargetName, Thinking, Twins, Unfit,
 };
 pub use commit::{
@@ -111,8 +111,8 @@ pub use tables::{
 pub use tally::{Tally, Written};
 pub use timings::{Timer, Timings};
 pub use training::{
-    CONTEXTS, ChatGuard, ChatTemplate, Trainer, TrainingRows, TrainingTally, WithinBudget, data_card, dataset_info,
-    is_eval, training_schema,
+    CONTEXTS, ChatGuard, ChatTemplate, EngineWish, Engines, Trainer, TrainingRows, TrainingTally, data_card,
+    dataset_info, is_eval, training_schema,
 };
 pub use verify::{Against, Difference, verify_end, verify_inputs, verify_part};
 pub use work::invalid_utf8;

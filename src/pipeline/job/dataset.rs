@@ -7,13 +7,19 @@ use crate::error::{Error, Result};
 use crate::model::LookAhead;
 use crate::pipeline::split::Side;
 use crate::pipeline::{
-    Arguments, CallOrder, Empty, EvalLookAhead, GroupBy, RowForm, TargetName, Thinking, Twins, Unfit,
+    Arguments, CallOrder, Compact, Empty, EvalLookAhead, GroupBy, RowForm, TargetName, Thinking, Twins, Unfit,
 };
 
 /// One in twenty is enough to see whether training goes well.
 const DEFAULT_EVAL_SHARE: f64 = 0.05;
 /// Nine of ten values that an answer uses stand before it; with less, a model learns to invent them.
 const DEFAULT_MIN_GROUNDING: f64 = 0.9;
+/// No more than half of a row is hidden so that it fits.
+const DEFAULT_MAX_RATIO: f64 = 2.0;
+const MOST_RATIO: f64 = 100.0;
+/// So much of a window is for what led there.
+const DEFAULT_OVERLAP: f64 = 0.3;
+const MOST_OVERLAP: f64 = 0.9;
 
 /// What decides about training-ready data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +43,12 @@ pub struct DatasetOptions {
     pub eval_look_ahead: EvalLookAhead,
     /// Most tokens of a row.
     pub max_tokens: Option<usize>,
+    /// Which rows are compressed.
+    pub compact: Compact,
+    /// A row is compressed so many times at most to fit; what takes more is cut into windows.
+    pub max_ratio: f64,
+    /// Share of a window that shows what stands before its turns, 0 to 0.9.
+    pub overlap: f64,
     /// Least share of what the assistant used that still stands before its use, in a row that was compacted to `max_tokens`.
     pub min_grounding: f64,
     /// The file with the chat template.
@@ -119,6 +131,20 @@ impl DatasetArgs {
         if !(0.0..=1.0).contains(&min_grounding) {
             return usage("dataset.min_grounding", "expected a share from 0 to 1");
         }
+        let overlap = *self.overlap.get_or_insert(DEFAULT_OVERLAP);
+        if !(0.0..=MOST_OVERLAP).contains(&overlap) {
+            return usage("dataset.overlap", "expected a share from 0 to 0.9");
+        }
+        let max_ratio = *self.max_ratio.get_or_insert(DEFAULT_MAX_RATIO);
+        if !(1.0..=MOST_RATIO).contains(&max_ratio) {
+            return usage("dataset.max_ratio", "expected a number from 1 to 100");
+        }
+        // Where nothing asks for room, rows are compressed since that is what was asked for.
+        let compact = if self.max_tokens.is_some() { Compact::ToFit } else { Compact::Always };
+        let compact = *self.compact.get_or_insert(compact);
+        if compact == Compact::ToFit && self.max_tokens.is_none() {
+            return usage("dataset.compact", "to-fit asks what fits: give `max_tokens`");
+        }
         let is_openai = target == TargetName::Openai;
         let arguments = if is_openai { Arguments::Text } else { Arguments::Json };
         if is_openai && self.arguments == Some(Arguments::Json) {
@@ -143,6 +169,9 @@ impl DatasetArgs {
             eval_share,
             eval_look_ahead: *self.eval_look_ahead.get_or_insert_default(),
             max_tokens: self.max_tokens.map(|most| most as usize),
+            compact,
+            max_ratio,
+            overlap,
             min_grounding,
             chat_template: self.chat_template.clone(),
             chat_template_blake3: None,

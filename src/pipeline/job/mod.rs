@@ -18,7 +18,7 @@ mod values;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Arguments, CallOrder, Compression, ConversationFormat, Empty, EvalLookAhead, GroupBy, JobKind, MaxRejects,
+    Arguments, CallOrder, Compact, Compression, ConversationFormat, Empty, EvalLookAhead, GroupBy, JobKind, MaxRejects,
     Originals, Policy, RowForm, TargetName, Thinking, Twins, Unfit,
 };
 use crate::model::{EngineArgs, FieldMap, Floor, ShapeName, one_or_many_floors};
@@ -194,6 +194,12 @@ pub struct DatasetArgs {
     pub eval_look_ahead: Option<EvalLookAhead>,
     /// Most tokens of a row, as the trainer counts them: with `tokenizer` of the engine and `chat_template`.
     pub max_tokens: Option<u64>,
+    /// Which rows are compressed [default: to-fit with `max_tokens`, else always].
+    pub compact: Option<Compact>,
+    /// A row is compressed so many times at most to fit `max_tokens`; what takes more is cut into windows [default: 2].
+    pub max_ratio: Option<f64>,
+    /// Share of a window of a longer conversation that shows what stands before, 0 to 0.9 [default: 0.3].
+    pub overlap: Option<f64>,
     /// Least grounding of a row that was compacted to `max_tokens`; with less it is cut instead, 0 to 1 [default: 0.9].
     pub min_grounding: Option<f64>,
     /// The chat template of the model: a Jinja file, or the `tokenizer_config.json` that holds it.

@@ -94,13 +94,16 @@ fn how_compacted(options: &DatasetOptions, engine: &EngineOptions, tally: &Train
          something is hidden in {} of the other messages (`compacted`).\n",
         tally.targets, tally.compacted
     ));
-    card.push_str(&format!("{} turns are not for learning, since they broke off or the log says so (`train` is false, or `weight` 0); {} calls have no result in the log and \
+    card.push_str(&format!("{} turns are not for learning, since they broke off, the log says so, or another window has them (`train` is false, or `weight` 0); {} calls have no result in the log and \
          say so; {} replies that broke off and were tried again, {} errors of programs and {} messages that the user took back are not there.\n\n",
         tally.not_targets, tally.no_result, tally.retried, tally.not_said, tally.taken_back
     ));
     if let Some(most) = options.max_tokens {
         let unfit = match options.unfit {
-            Unfit::Windows => "cut where turns end; each window begins with the system prompt and the task",
+            Unfit::Windows => {
+                "cut where turns end; each window begins with the system prompt, the task and what was asked last, and shows before its own turns as \
+                 much as fits of what led there, which is not learned again (`train` is false)"
+            }
             Unfit::LeaveOut => "left out",
         };
         card.push_str(&format!(
@@ -110,7 +113,9 @@ fn how_compacted(options: &DatasetOptions, engine: &EngineOptions, tally: &Train
     }
     card.push_str("| context | conversations that fit as they were | compacted |\n|--:|--:|--:|\n");
     let whole = tally.kept.max(1);
-    for context in CONTEXTS {
+    // A larger context than that of a row says nothing.
+    let most = options.max_tokens.map_or(u64::MAX, |most| most as u64);
+    for context in CONTEXTS.into_iter().filter(|context| *context <= most) {
         let share = |counts: &BTreeMap<u64, u64>| {
             counts.get(&context).copied().unwrap_or_default() as f64 * 100.0 / whole as f64
         };
@@ -164,7 +169,7 @@ fn for_trainers(options: &DatasetOptions, card: &mut String) {
     match options.target {
         TargetName::Openai | TargetName::LlamaFactory => {}
         _ => card.push_str(
-            "`n_tokens` and `n_tokens_before` are tokens after and before, `ratio` the characters before over after, `grounding` the share of what \
+            "`n_tokens` and `n_tokens_before` are tokens after and before, `ratio` their quotient, `grounding` the share of what \
              the assistant used that still stands before its use, `window` of `n_windows` the piece of a longer conversation.\n",
         ),
     }

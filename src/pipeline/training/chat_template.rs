@@ -102,7 +102,7 @@ pub(super) fn count(
         Some(template) => template.render(messages, tools)?,
         None => return Ok(messages.iter().chain(tools).map(|value| counter.count(&value.to_string())).sum()),
     };
-    Ok(counter.count(&text))
+    Ok(counter.count_rendered(&text))
 }
 
 /// JSON as Python writes it: `, ` and `: ` between things, and letters as they are.

@@ -1,6 +1,7 @@
 //! Training-ready data: records become conversations as an API saw them, compressed until they fit, in the words of a trainer. Knows
 //! records and engines; refuses to know files.
 
+mod again;
 mod card;
 mod chat_template;
 mod guard;
@@ -19,4 +20,4 @@ pub use guard::ChatGuard;
 pub(crate) use rows::TrainingBuilder;
 pub use rows::{TrainingRows, is_eval, training_schema};
 pub use tally::{CONTEXTS, TrainingTally};
-pub use trainer::{Trainer, WithinBudget};
+pub use trainer::{EngineWish, Engines, Trainer};

@@ -145,11 +145,11 @@ impl<'t> TrainingBuilder<'t> {
             return self.leave_out(place, &decoded.conversation.id, "no_messages", json!({}));
         }
         for (at, mut chat) in chats.into_iter().enumerate() {
-            let is_preference = self.trainer.options.form == RowForm::Preference;
+            let is_preference = self.trainer.options().form == RowForm::Preference;
             let pair = if is_preference { preference::pair(decoded, &mut chat) } else { None };
             let id = chat.conversation.id.clone().into_owned();
             self.tally.chat(&chat);
-            let by_id = ById { seed: 0, eval_share: self.trainer.options.eval_share };
+            let by_id = ById { seed: 0, eval_share: self.trainer.options().eval_share };
             let asked = ChatPlace { input, row: place.row, chat: at, id: place.id };
             let verdict = match self.verdicts.unwrap_or(&by_id).of(asked) {
                 Ok(verdict) => verdict,
@@ -180,10 +180,13 @@ impl<'t> TrainingBuilder<'t> {
                     Ok(row) => {
                         let make_up = MakeUp::of(&row.chat.conversation);
                         self.tally.row(&row, make_up, side);
-                        let row = row_of(&id, place, (&row, make_up), pair.as_ref(), &self.trainer.options);
+                        let row = row_of(&id, place, (&row, make_up), pair.as_ref(), &self.trainer.options());
                         self.rows[side as usize].push(row);
                     }
                     Err(Lacks::Assistant) => self.leave_out(place, &id, "no_assistant", json!({})),
+                    Err(Lacks::Template(why)) => {
+                        self.leave_out(place, &id, "template_refuses", json!({ "detail": why }));
+                    }
                     Err(Lacks::Room { tokens, window }) => {
                         let (at, of) = window.unwrap_or((1, 1));
                         let more = json!({ "tokens": tokens, "window": at, "n_windows": of });
@@ -207,7 +210,7 @@ impl<'t> TrainingBuilder<'t> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        let options = &self.trainer.options;
+        let options = &self.trainer.options();
         let [train, eval] = self.rows.map(|rows| {
             if options.target.is_lines() {
                 let lines = rows.into_iter().map(|row| Value::Object(row).to_string());
@@ -227,7 +230,7 @@ fn row_of(
     pair: Option<&Pair>,
     options: &DatasetOptions,
 ) -> Map<String, Value> {
-    let Fitted { chat, condensed, messages, tools, n_tokens, n_tokens_before, window } = fitted;
+    let Fitted { chat, condensed, messages, tools, n_tokens, n_tokens_before, window, .. } = fitted;
     let mut row = Map::new();
     let lists: Vec<(&str, Value)> = match options.form {
         RowForm::Messages => vec![(options.target.column(), json!(messages))],
@@ -268,7 +271,7 @@ fn row_of(
     row.insert("language".to_owned(), json!(make_up.language));
     row.insert("n_tokens".to_owned(), json!(n_tokens));
     row.insert("n_tokens_before".to_owned(), json!(n_tokens_before));
-    row.insert("ratio".to_owned(), json!(condensed.metrics.ratio));
+    row.insert("ratio".to_owned(), json!(*n_tokens_before as f64 / (*n_tokens).max(1) as f64));
     row.insert("grounding".to_owned(), json!(condensed.metrics.grounding));
     let (at, of) = window.unwrap_or((1, 1));
     row.insert("window".to_owned(), json!(at));

@@ -6,39 +6,49 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::again::{show_little, show_most};
 use super::chat_template::{ChatTemplate, count};
 use super::turns::turns_of;
-use super::windows::{cut, window};
+use super::windows::{Long, ended};
 use super::wording;
 use crate::chat::{self, Chat};
 use crate::engine::Scratch;
 use crate::error;
-use crate::model::{Condensed, Role};
+use crate::model::{Condensed, EngineOptions, Message, Reason, Role};
+use crate::pipeline::condense::Keeper;
 use crate::pipeline::split::Side;
-use crate::pipeline::{Condense, DatasetOptions, Unfit};
+use crate::pipeline::{Compact, Condense, DatasetOptions, Unfit};
 use crate::shape::Decoded;
 use crate::text::tokens::{Chars, TokenCounter};
 
 /// How often a budget is made smaller until what a template makes of it fits.
 const MAX_TRIES: usize = 4;
-/// Windows in windows: halves of halves.
-const MAX_DEPTH: usize = 12;
+/// A row of which nothing must be hidden is compressed where that saves at least a tenth.
+const MIN_GAIN: f64 = 0.9;
+/// Tokens of a template beside those of a message, about.
+const AROUND: usize = 4;
 
-/// Makes an engine that meets a token budget, for one of the sides.
-pub type WithinBudget = dyn Fn(Side, usize) -> error::Result<Arc<dyn Condense>> + Send + Sync;
+/// What an engine is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EngineWish {
+    /// The side of the split.
+    pub side: Side,
+    /// There are results of tools, so that the words of a user are what he says, and stay.
+    pub has_results: bool,
+    /// A budget in tokens.
+    pub within: Option<usize>,
+}
+
+/// Makes an engine for a wish.
+pub type Engines = dyn Fn(EngineWish) -> error::Result<Arc<dyn Condense>> + Send + Sync;
 
 /// What makes a data set of records.
 pub struct Trainer {
-    /// What decides about its rows.
-    pub options: DatasetOptions,
-    /// The engines for training and for evaluation.
-    pub engines: [Arc<dyn Condense>; 2],
-    /// An engine with a budget.
-    pub within: Box<WithinBudget>,
-    /// How a model reads a chat.
-    pub template: Option<ChatTemplate>,
-    /// What counts its tokens.
-    pub counter: Option<Arc<dyn TokenCounter>>,
+    options: DatasetOptions,
+    engines: Box<Engines>,
+    keeper: Keeper,
+    template: Option<ChatTemplate>,
+    counter: Arc<dyn TokenCounter>,
 }
 
 shows!(Trainer { options });
@@ -50,7 +60,9 @@ pub(super) struct Fitted<'a> {
     pub(super) condensed: Condensed,
     pub(super) messages: Vec<Value>,
     pub(super) tools: Option<Value>,
-    /// Of what a model reads; before it was compressed, about.
+    /// What the job's template says against it.
+    refusal: Option<String>,
+    /// Of what a model reads, and before it was compressed.
     pub(super) n_tokens: usize,
     pub(super) n_tokens_before: usize,
     /// Which window of how many, from 1.
@@ -58,10 +70,12 @@ pub(super) struct Fitted<'a> {
 }
 
 /// Why there is no row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Lacks {
     /// Nobody is the assistant.
     Assistant,
+    /// The chat template of the job refuses it, and says so.
+    Template(String),
     /// It takes so many tokens, and no cut helps; which window of how many.
     Room { tokens: usize, window: Option<(usize, usize)> },
 }
@@ -75,7 +89,32 @@ pub(super) struct Made<'a> {
     pub(super) tokens_before: usize,
 }
 
+/// What rows of one chat have in common.
+#[derive(Clone, Copy)]
+struct Of<'t> {
+    tools: Option<&'t Value>,
+    side: Side,
+    has_results: bool,
+}
+
 impl Trainer {
+    /// Makes rows with `engines`; `template` is how a model reads them, `counter` counts its tokens.
+    pub fn new(
+        options: DatasetOptions,
+        engine: &EngineOptions,
+        engines: Box<Engines>,
+        template: Option<ChatTemplate>,
+        counter: Option<Arc<dyn TokenCounter>>,
+    ) -> Self {
+        let keeper = Keeper::new(engine, counter.as_ref());
+        Self { options, engines, keeper, template, counter: counter.unwrap_or_else(|| Arc::new(Chars)) }
+    }
+
+    /// What decides about the rows.
+    pub fn options(&self) -> &DatasetOptions {
+        &self.options
+    }
+
     /// The rows of one chat, and what of it fits nowhere.
     pub(super) fn fit<'a>(
         &self,
@@ -84,95 +123,214 @@ impl Trainer {
         side: Side,
         scratch: &mut Scratch,
     ) -> Made<'a> {
-        let mut made = Made::default();
-        if !chat.conversation.messages.iter().any(|message| message.role == Role::Assistant) {
-            made.windows.push(Err(Lacks::Assistant));
-            return made;
+        let messages = &chat.conversation.messages;
+        let is = |role: Role<'_>| messages.iter().any(|message| message.role == role);
+        if !is(Role::Assistant) {
+            return Made { windows: vec![Err(Lacks::Assistant)], tokens_before: 0 };
         }
         let tools = chat::tools(decoded, &chat.conversation).and_then(|text| serde_json::from_str(&text).ok());
-        self.fit_into(chat, None, tools.as_ref(), (side, MAX_DEPTH), scratch, &mut made);
-        let n_windows = made.windows.len();
-        for (at, piece) in made.windows.iter_mut().enumerate().filter(|_| n_windows > 1) {
-            match piece {
+        let of = Of { tools: tools.as_ref(), side, has_results: is(Role::Tool) };
+        let mut whole = self.whole(ended(chat), of, scratch);
+        let tokens_before = whole.n_tokens;
+        let windows = match whole.refusal.take() {
+            Some(why) => vec![Err(Lacks::Template(why))],
+            None => self.fitted(whole, of, scratch),
+        };
+        Made { windows, tokens_before }
+    }
+
+    /// The rows of a chat of which nothing is hidden yet.
+    fn fitted<'a>(&self, whole: Fitted<'a>, of: Of<'_>, scratch: &mut Scratch) -> Vec<Result<Fitted<'a>, Lacks>> {
+        let max_tokens = self.options.max_tokens.unwrap_or(usize::MAX);
+        if whole.n_tokens <= max_tokens {
+            return vec![Ok(match self.options.compact {
+                Compact::ToFit => whole,
+                Compact::Always => self.denser(whole, of, scratch),
+            })];
+        }
+        if let Some(row) = self.squeezed(&whole, max_tokens, self.options.min_grounding, of, scratch) {
+            return vec![Ok(row)];
+        }
+        let mut windows = match self.options.unfit {
+            Unfit::Windows => self.windows(&whole, max_tokens, of, scratch),
+            Unfit::LeaveOut => Vec::new(),
+        };
+        if windows.is_empty() {
+            windows.push(Err(Lacks::Room { tokens: whole.n_tokens, window: None }));
+        }
+        let n_windows = windows.len();
+        for (at, row) in windows.iter_mut().enumerate().filter(|_| n_windows > 1) {
+            match row {
                 Ok(Fitted { window, .. }) | Err(Lacks::Room { window, .. }) => *window = Some((at + 1, n_windows)),
-                Err(Lacks::Assistant) => {}
+                Err(Lacks::Assistant | Lacks::Template(_)) => {}
             }
         }
-        made
+        windows
     }
 
-    fn fit_into<'a>(
+    /// The row compressed, where that is worth it.
+    fn denser<'a>(&self, whole: Fitted<'a>, of: Of<'_>, scratch: &mut Scratch) -> Fitted<'a> {
+        let wish = EngineWish { side: of.side, has_results: of.has_results, within: None };
+        let Ok(engine) = (self.engines)(wish) else { return whole };
+        let mut condensed = engine.condense(&whole.chat.conversation, scratch);
+        show_little(&mut condensed, &whole.chat.conversation);
+        let dense = self.row(whole.chat.clone(), condensed, of);
+        if dense.n_tokens as f64 > whole.n_tokens as f64 * MIN_GAIN {
+            return whole;
+        }
+        Fitted { n_tokens_before: whole.n_tokens, ..dense }
+    }
+
+    /// The row compressed to so many tokens; `None` where that cannot be, or only by hiding more than `max_ratio` allows, or what answers
+    /// use: who learns to say what nothing before tells learns to invent.
+    fn squeezed<'a>(
         &self,
-        whole: &Chat<'a>,
-        range: Option<Range<usize>>,
-        tools: Option<&Value>,
-        (side, depth): (Side, usize),
+        whole: &Fitted<'a>,
+        max_tokens: usize,
+        min_grounding: f64,
+        of: Of<'_>,
         scratch: &mut Scratch,
-        made: &mut Made<'a>,
-    ) {
-        let is_whole = range.is_none();
-        let (chat, place) = window(whole, range);
-        let mut fitted = self.compressed(&*self.engines[side as usize], chat, tools, scratch);
-        if is_whole {
-            made.tokens_before = fitted.n_tokens_before;
+    ) -> Option<Fitted<'a>> {
+        if whole.n_tokens as f64 > max_tokens as f64 * self.options.max_ratio {
+            return None;
         }
-        let Some(max_tokens) = self.options.max_tokens else { return made.windows.push(Ok(fitted)) };
-        if fitted.n_tokens <= max_tokens {
-            return made.windows.push(Ok(fitted));
+        let conversation = &whole.chat.conversation;
+        let is_grounded =
+            |condensed: &Condensed| condensed.metrics.grounding.is_none_or(|share| share >= min_grounding);
+        let asks = |within| EngineWish { side: of.side, has_results: of.has_results, within };
+        let condensed = (self.engines)(asks(None)).ok()?.condense(conversation, scratch);
+        let row = self.row(whole.chat.clone(), condensed, of);
+        if row.n_tokens <= max_tokens && is_grounded(&row.condensed) {
+            return Some(self.fuller(row, whole, max_tokens, of));
         }
-        let may_cut = depth > 0 && self.options.unfit == Unfit::Windows;
-        let cuts = if may_cut { cut(&fitted.chat, &fitted.condensed, max_tokens) } else { Vec::new() };
         // A text that a template makes of it has tokens beside those of the messages.
-        let mut budget = fitted.condensed.metrics.tokens_out;
+        let (mut n_tokens, mut budget) = (whole.n_tokens, whole.condensed.metrics.tokens_out);
         for _ in 0..MAX_TRIES {
-            let excess = fitted.n_tokens.saturating_sub(max_tokens);
-            let Some(less) = budget.checked_sub(excess).filter(|less| *less > 0) else { break };
-            budget = less;
-            let Ok(engine) = (self.within)(side, budget) else { break };
-            let again = self.compressed(&*engine, fitted.chat, tools, scratch);
-            let is_met = again.condensed.metrics.budget.as_ref().is_none_or(|outcome| outcome.fits);
-            fitted = Fitted { n_tokens_before: fitted.n_tokens_before, ..again };
-            if !is_met || fitted.n_tokens <= max_tokens {
-                break;
+            budget = budget.checked_sub(n_tokens - max_tokens).filter(|budget| *budget > 0)?;
+            let condensed = (self.engines)(asks(Some(budget))).ok()?.condense(conversation, scratch);
+            let is_met = condensed.metrics.budget.as_ref().is_none_or(|outcome| outcome.fits);
+            if !is_met || !is_grounded(&condensed) {
+                return None;
             }
+            let row = self.row(whole.chat.clone(), condensed, of);
+            if row.n_tokens <= max_tokens {
+                return Some(Fitted { n_tokens_before: whole.n_tokens, ..row });
+            }
+            n_tokens = row.n_tokens;
         }
-        // Who learns to say what nothing before tells learns to invent.
-        let is_grounded = fitted.condensed.metrics.grounding.is_none_or(|share| share >= self.options.min_grounding);
-        if fitted.n_tokens <= max_tokens && (is_grounded || may_cut && cuts.is_empty()) {
-            return made.windows.push(Ok(fitted));
-        }
-        if cuts.is_empty() {
-            return made.windows.push(Err(Lacks::Room { tokens: fitted.n_tokens, window: None }));
-        }
-        for range in cuts {
-            let range = Some(place.in_chat(&range));
-            self.fit_into(whole, range, tools, (side, depth - 1), scratch, made);
-        }
+        None
     }
 
-    fn compressed<'a>(
-        &self,
-        engine: &dyn Condense,
-        chat: Chat<'a>,
-        tools: Option<&Value>,
-        scratch: &mut Scratch,
-    ) -> Fitted<'a> {
-        let condensed = engine.condense(&chat.conversation, scratch);
-        let messages = wording::messages(&turns_of(&chat, &condensed), &self.options);
-        let counter = self.counter.as_deref().unwrap_or(&Chars);
-        // A template that refuses a chat is no way to count it.
-        let n_tokens = count(self.template.as_ref(), counter, &messages, tools)
-            .or_else(|_| count(None, counter, &messages, tools))
-            .unwrap_or_default();
-        let n_hidden = condensed.metrics.tokens_in.saturating_sub(condensed.metrics.tokens_out);
-        Fitted {
-            chat,
-            condensed,
-            messages,
-            tools: tools.cloned(),
-            n_tokens,
-            n_tokens_before: n_tokens + n_hidden,
-            window: None,
+    /// The row that fits, with as much shown again as fits.
+    fn fuller<'a>(&self, row: Fitted<'a>, whole: &Fitted<'a>, max_tokens: usize, of: Of<'_>) -> Fitted<'a> {
+        let row = Fitted { n_tokens_before: whole.n_tokens, ..row };
+        let conversation = &whole.chat.conversation;
+        let n_bytes = self.lengths(whole).into_iter().sum::<usize>();
+        let room = (max_tokens - row.n_tokens) as f64 * n_bytes as f64 / whole.n_tokens.max(1) as f64;
+        // What it takes is estimated.
+        for share in [0.98, 0.9, 0.7] {
+            let mut condensed = row.condensed.clone();
+            show_most(&mut condensed, conversation, (room * share) as usize);
+            let fuller = self.row(whole.chat.clone(), condensed, of);
+            if fuller.n_tokens <= max_tokens {
+                return Fitted { n_tokens_before: whole.n_tokens, ..fuller };
+            }
         }
+        row
+    }
+
+    /// The windows of a chat; none where it has one turn.
+    fn windows<'a>(
+        &self,
+        whole: &Fitted<'a>,
+        max_tokens: usize,
+        of: Of<'_>,
+        scratch: &mut Scratch,
+    ) -> Vec<Result<Fitted<'a>, Lacks>> {
+        let long = Long::new(&whole.chat, self.costs(whole));
+        let tools: usize = of.tools.map_or(0, |tools| self.counter.count(&tools.to_string()));
+        let fixed = tools + long.cost(0..long.behind().start);
+        let room = (max_tokens.saturating_sub(fixed) as f64 * self.options.max_ratio) as usize;
+        let own_room = (room as f64 * (1.0 - self.options.overlap)) as usize;
+        let mut rows = Vec::new();
+        for own in long.cut(long.behind(), own_room) {
+            self.window(&long, own, (room, max_tokens), of, scratch, &mut rows);
+        }
+        rows
+    }
+
+    /// The window in which the `own` turns are learned, with as much before them as fits; two where one does not.
+    fn window<'a>(
+        &self,
+        long: &Long<'_, 'a>,
+        own: Range<usize>,
+        (room, max_tokens): (usize, usize),
+        of: Of<'_>,
+        scratch: &mut Scratch,
+        rows: &mut Vec<Result<Fitted<'a>, Lacks>>,
+    ) {
+        let cost = long.cost(own.clone());
+        let left = room.saturating_sub(cost);
+        let uncompressed = ((room as f64 / self.options.max_ratio) as usize).saturating_sub(cost);
+        let mut last: Option<Fitted<'a>> = None;
+        for room in [left, left / 2, uncompressed, uncompressed / 2, 0] {
+            let chat = long.window(&own, room);
+            let n_messages = chat.conversation.messages.len();
+            if last.as_ref().is_some_and(|last| last.chat.conversation.messages.len() <= n_messages) {
+                continue;
+            }
+            let row = self.whole(chat, of, scratch);
+            if row.n_tokens <= max_tokens {
+                return rows.push(Ok(row));
+            }
+            if let Some(row) = self.squeezed(&row, max_tokens, self.options.min_grounding, of, scratch) {
+                return rows.push(Ok(row));
+            }
+            last = Some(row);
+        }
+        let halves = long.cut(own, cost.div_ceil(2));
+        if halves.len() > 1 {
+            for half in halves {
+                self.window(long, half, (room, max_tokens), of, scratch, rows);
+            }
+            return;
+        }
+        // One turn, however much it is grounded.
+        rows.extend(last.map(|row| {
+            self.squeezed(&row, max_tokens, 0.0, of, scratch).ok_or(Lacks::Room { tokens: row.n_tokens, window: None })
+        }));
+    }
+
+    /// Tokens of each message, about: they share those of the row by their lengths.
+    fn costs(&self, whole: &Fitted<'_>) -> Vec<usize> {
+        let lengths = self.lengths(whole);
+        let share = whole.n_tokens as f64 / lengths.iter().sum::<usize>().max(1) as f64;
+        lengths.into_iter().map(|length| AROUND + (length as f64 * share) as usize).collect()
+    }
+
+    /// Bytes of each message.
+    fn lengths(&self, whole: &Fitted<'_>) -> Vec<usize> {
+        let length = |message: &Message<'_>| {
+            let calls: usize = message.tool_calls.iter().map(|call| call.arguments.len()).sum();
+            let thoughts: usize = message.reasoning.iter().map(|thought| thought.text.len()).sum();
+            message.texts().map(str::len).sum::<usize>() + calls + thoughts
+        };
+        whole.chat.conversation.messages.iter().map(length).collect()
+    }
+
+    /// The row of which nothing is hidden.
+    fn whole<'a>(&self, chat: Chat<'a>, of: Of<'_>, scratch: &mut Scratch) -> Fitted<'a> {
+        let condensed = self.keeper.keep(&chat.conversation, scratch, Reason::WithinBudget);
+        self.row(chat, condensed, of)
+    }
+
+    fn row<'a>(&self, chat: Chat<'a>, condensed: Condensed, of: Of<'_>) -> Fitted<'a> {
+        let messages = wording::messages(&turns_of(&chat, &condensed), &self.options);
+        let (n_tokens, refusal) = match count(self.template.as_ref(), &*self.counter, &messages, of.tools) {
+            Ok(n_tokens) => (n_tokens, None),
+            Err(why) => (0, Some(why)),
+        };
+        let tools = of.tools.cloned();
+        Fitted { chat, condensed, messages, tools, refusal, n_tokens, n_tokens_before: n_tokens, window: None }
     }
 }

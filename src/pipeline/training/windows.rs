@@ -1,118 +1,213 @@
-//! Chats that fit no context, cut where turns end: every window begins with the system prompt and the task, and says how much of the
-//! conversation came before it. Knows chats; refuses to know budgets' reasons.
+//! Chats that fit no context, cut where turns end. A window has turns that are to be learned, and before them as much of what led there
+//! as fits, which is not learned again; it begins with the system prompt, the task and what was asked last. Knows chats; refuses to
+//! know engines and why a budget is what it is.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::turns::turns_after;
 use crate::chat::{Chat, Note};
-use crate::model::{Condensed, Content, Conversation, Message, Role};
+use crate::model::{Content, Conversation, Message, Role};
+use crate::walk::Copies;
 
-/// Ranges of messages, the task left out, that come to about `max_tokens` each; none when there is nothing to cut.
-pub(super) fn cut(chat: &Chat<'_>, condensed: &Condensed, max_tokens: usize) -> Vec<Range<usize>> {
-    let messages = &chat.conversation.messages;
-    let first = beginning(messages);
-    let borders: Vec<usize> = (first..messages.len()).filter(|&at| messages[at].role != Role::Tool).collect();
-    if borders.len() < 2 {
-        return Vec::new();
-    }
-    // What each message takes, by its characters.
-    let mut chars = vec![0; messages.len()];
-    let turns = turns_after(&chat.conversation, condensed);
-    for (output, turn) in condensed.messages.iter().zip(&turns) {
-        let calls: usize = turn.calls.iter().map(|call| call.arguments.len()).sum();
-        if let Some(place) = chars.get_mut(output.first_source()) {
-            *place += turn.text.len() + turn.thinking.len() + calls;
+/// Stands for what came of the last calls, which nobody answers any more.
+pub(super) const NOT_READ: &str = "[nothing follows what came of this]";
+/// Where so much of a window is full it ends before the next words of the user.
+const NEARLY_FULL: f64 = 0.7;
+
+/// The chat up to the last turn of the assistant, with the results that an API wants behind its calls.
+pub(super) fn ended<'a>(chat: &Chat<'a>) -> Chat<'a> {
+    let mut chat = chat.clone();
+    let messages = &mut chat.conversation.messages;
+    let last = messages.iter().rposition(is_assistant).map_or(0, |last| last + 1);
+    let n_results = messages[last..].iter().take_while(|message| message.role == Role::Tool).count();
+    messages.truncate(last + n_results);
+    chat.notes.truncate(last + n_results);
+    for message in &mut messages[last..] {
+        if text_of(message).len() > 2 * NOT_READ.len() {
+            message.content = Content::Text(Cow::Borrowed(NOT_READ));
         }
     }
-    let (total, task): (usize, usize) = (chars.iter().sum(), chars[..first].iter().sum());
-    let tokens_per_char = condensed.metrics.tokens_out as f64 / total.max(1) as f64;
-    // Nine tenths: what a template adds, and what the estimate misses.
-    let room = (max_tokens as f64 * 0.9 / tokens_per_char) as usize;
-    let room = room.saturating_sub(task).max(1);
-    let n_windows = (total - task).div_ceil(room).clamp(2, borders.len());
-    let share = (total - task).div_ceil(n_windows);
-    let (mut ranges, mut begin, mut taken) = (Vec::new(), first, 0);
-    for (at, &border) in borders.iter().enumerate() {
-        let end = borders.get(at + 1).copied().unwrap_or(messages.len());
-        let next: usize = chars[border..end].iter().sum();
-        if border > begin && taken + next > share && messages[begin..border].iter().any(is_assistant) {
-            ranges.push(begin..border);
-            (begin, taken) = (border, 0);
+    chat
+}
+
+/// A chat that is cut into windows.
+pub(super) struct Long<'c, 'a> {
+    chat: &'c Chat<'a>,
+    /// Tokens of each message.
+    costs: Vec<usize>,
+    /// How many messages stand at the beginning of every window: the system prompt and the first words of the user.
+    first: usize,
+    /// Where the turn of each message begins: that of a result with its call.
+    turns: Vec<usize>,
+    /// The last message of the user before each message, behind the beginning.
+    asked: Vec<Option<usize>>,
+    copies: Copies,
+}
+
+impl<'c, 'a> Long<'c, 'a> {
+    /// `costs` are the tokens of each message.
+    pub(super) fn new(chat: &'c Chat<'a>, costs: Vec<usize>) -> Self {
+        let messages = &chat.conversation.messages;
+        let n_system = messages.iter().take_while(|message| message.role == Role::System).count();
+        let first = n_system + usize::from(messages.get(n_system).is_some_and(|message| message.role == Role::User));
+        let (mut turns, mut asked, mut last) = (Vec::new(), Vec::new(), None);
+        for (at, message) in messages.iter().enumerate() {
+            let before = turns.last().copied().unwrap_or_default();
+            turns.push(if message.role == Role::Tool { before } else { at });
+            asked.push(last);
+            last = (message.role == Role::User && at >= first).then_some(at).or(last);
         }
-        taken += next;
+        Self { chat, costs, first, turns, asked, copies: Copies::of(&chat.conversation) }
     }
-    if messages[begin..].iter().any(is_assistant) || ranges.is_empty() {
-        ranges.push(begin..messages.len());
-    } else if let Some(last) = ranges.last_mut() {
-        // What nobody answers is no window of its own.
-        last.end = messages.len();
+
+    /// Tokens of some messages.
+    pub(super) fn cost(&self, range: Range<usize>) -> usize {
+        self.costs[range].iter().sum()
     }
-    if ranges.len() < 2 { Vec::new() } else { ranges }
+
+    /// All messages behind the beginning.
+    pub(super) fn behind(&self) -> Range<usize> {
+        self.first..self.costs.len()
+    }
+
+    /// The turns of each window that are to be learned, out of those in `range`, where those of a window may have about `room` tokens.
+    pub(super) fn cut(&self, range: Range<usize>, room: usize) -> Vec<Range<usize>> {
+        let messages = &self.chat.conversation.messages;
+        let (mut ranges, mut begin, mut taken) = (Vec::new(), range.start, 0);
+        let mut border = range.start;
+        while border < range.end {
+            let end = (border + 1..range.end).find(|&at| self.turns[at] == at).unwrap_or(range.end);
+            let cost = self.cost(border..end);
+            let is_asked = messages[border].role == Role::User;
+            let is_full = taken + cost > room || is_asked && taken as f64 > room as f64 * NEARLY_FULL;
+            // Who is asked and does not answer says nothing.
+            let is_answer = border > begin && !is_asked && messages[border - 1].role == Role::User;
+            let cut = if is_answer { border - 1 } else { border };
+            if is_full && messages[begin..cut].iter().any(is_assistant) {
+                ranges.push(begin..cut);
+                taken = self.cost(cut..border);
+                begin = cut;
+            }
+            taken += cost;
+            border = end;
+        }
+        if begin < range.end {
+            ranges.push(begin..range.end);
+        }
+        ranges
+    }
+
+    /// Where a window may begin whose own turns begin at `start`, so that what stands before them comes to at most `room` tokens.
+    fn reach(&self, start: usize, room: usize) -> usize {
+        let (mut reached, mut taken) = (start, 0);
+        for at in (self.first..start).rev() {
+            taken += self.costs[at];
+            if taken > room {
+                break;
+            }
+            reached = if self.turns[at] == at { at } else { reached };
+        }
+        reached
+    }
+
+    /// Turns before `start` that show last what edits among `own` copy, in at most `room` tokens, those first that show most of it.
+    fn brought(&self, start: usize, own: &Range<usize>, room: usize) -> Vec<Range<usize>> {
+        let mut wanted: BTreeMap<usize, usize> = BTreeMap::new();
+        for (first, last) in own.clone().flat_map(|message| self.copies.shown(message)).flatten() {
+            let turn = self.turns[last];
+            if first >= self.first && last < start && is_assistant(&self.chat.conversation.messages[turn]) {
+                *wanted.entry(turn).or_default() += 1;
+            }
+        }
+        let mut wanted: Vec<(usize, usize)> = wanted.into_iter().collect();
+        wanted.sort_by_key(|&(turn, n_lines)| (Reverse(n_lines), Reverse(turn)));
+        let (mut left, mut brought) = (room, Vec::new());
+        for (turn, _) in wanted {
+            let n_messages = self.turns[turn..].iter().take_while(|of| **of == turn).count();
+            let range = turn..turn + n_messages;
+            if let Some(rest) = left.checked_sub(self.cost(range.clone())) {
+                left = rest;
+                brought.push(range);
+            }
+        }
+        brought.sort_by_key(|range| range.start);
+        brought
+    }
+
+    /// The window whose `own` turns are to be learned, with about `room` tokens before them: what its edits copy, and what led there.
+    pub(super) fn window(&self, own: &Range<usize>, room: usize) -> Chat<'a> {
+        let nearest = self.reach(own.start, room);
+        let brought = self.brought(nearest, own, room / 2);
+        let taken: usize = brought.iter().map(|range| self.cost(range.clone())).sum();
+        let start = self.reach(own.start, room - taken);
+        let brought = self.brought(start, own, taken);
+        self.told(&brought, start, own)
+    }
+
+    /// The window that shows some turns, and all messages from `start` on.
+    fn told(&self, brought: &[Range<usize>], mut start: usize, own: &Range<usize>) -> Chat<'a> {
+        let messages = &self.chat.conversation.messages;
+        let first = self.first.min(start);
+        let asked = self.asked[own.start].filter(|&at| at < start);
+        let is_there = |at: usize| {
+            at < first || at >= start || asked == Some(at) || brought.iter().any(|range| range.contains(&at))
+        };
+        let is_known = |at: usize| {
+            let shown = || self.copies.shown(at).flatten();
+            let n_unknown = shown().filter(|&(first, last)| !is_there(first) && !is_there(last)).count();
+            n_unknown * 2 <= shown().count()
+        };
+        let unknown: BTreeSet<usize> = own.clone().filter(|&at| !is_known(at)).collect();
+        let mut kept: Vec<Message<'a>> = messages[..first].to_vec();
+        let mut notes: Vec<Note> = self.chat.notes[..first].to_vec();
+        if let Some(task) = kept.last_mut().filter(|message| start > first && message.role == Role::User) {
+            let mut texts = vec![text_of(task).to_owned()];
+            let leave = |range: Range<usize>, texts: &mut Vec<String>| {
+                let n_there = brought.iter().filter(|of| range.contains(&of.start)).map(Range::len).sum::<usize>();
+                match range.len() - n_there {
+                    0 => {}
+                    1 => texts.push("[1 message is left out here]".to_owned()),
+                    n => texts.push(format!("[{n} messages are left out here]")),
+                }
+            };
+            // What the window is about, where it stands before it.
+            if let Some(asked) = asked {
+                leave(first..asked, &mut texts);
+                texts.push(text_of(&messages[asked]).to_owned());
+            }
+            leave(asked.map_or(first, |asked| asked + 1)..start, &mut texts);
+            if messages[start].role == Role::User && brought.is_empty() {
+                texts.push(text_of(&messages[start]).to_owned());
+                start += 1;
+            }
+            task.content = Content::Text(Cow::Owned(texts.join("\n\n")));
+        }
+        for range in brought.iter().cloned().chain(std::iter::once(start..own.end)) {
+            kept.extend_from_slice(&messages[range.clone()]);
+            notes.extend(range.map(|at| {
+                let note = self.chat.notes[at];
+                Note { is_masked: note.is_masked || at < own.start || unknown.contains(&at), ..note }
+            }));
+        }
+        let conversation = Conversation {
+            id: self.chat.conversation.id.clone(),
+            messages: kept,
+            is_compacted: self.chat.conversation.is_compacted,
+            ..Conversation::default()
+        };
+        ended(&Chat { conversation, notes, left: self.chat.left })
+    }
 }
 
 fn is_assistant(message: &Message<'_>) -> bool {
     message.role == Role::Assistant
 }
 
-/// How many messages stand at the beginning of every window: the system prompt and the first words of the user.
-fn beginning(messages: &[Message<'_>]) -> usize {
-    let n_system = messages.iter().take_while(|message| message.role == Role::System).count();
-    n_system + usize::from(messages.get(n_system).is_some_and(|message| message.role == Role::User))
-}
-
-/// Where the messages of a window stand in its chat.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
-    /// How many messages it begins with that stand at the beginning of the chat.
-    n_first: usize,
-    /// Where those behind them begin.
-    start: usize,
-}
-
-impl Place {
-    /// Where the messages of the window in `range` stand in the chat.
-    pub(super) fn in_chat(self, range: &Range<usize>) -> Range<usize> {
-        let place = |at: usize| at + self.start - self.n_first;
-        place(range.start)..place(range.end)
-    }
-}
-
-/// The window with these messages of a chat; without a range all of it.
-pub(super) fn window<'a>(chat: &Chat<'a>, range: Option<Range<usize>>) -> (Chat<'a>, Place) {
-    let Some(range) = range else { return (chat.clone(), Place { n_first: 0, start: 0 }) };
-    let messages = &chat.conversation.messages;
-    let first = beginning(messages).min(range.start);
-    let n_before = range.start - first;
-    let mut kept: Vec<Message<'a>> = messages[..first].to_vec();
-    let mut notes: Vec<Note> = chat.notes[..first].to_vec();
-    let mut rest = range;
-    if let Some(task) = kept.last_mut().filter(|message| n_before > 0 && message.role == Role::User) {
-        let mut text = text_of(task).into_owned();
-        let messages_are = if n_before == 1 { "1 message is" } else { &format!("{n_before} messages are") };
-        text.push_str(&format!("\n\n[{messages_are} left out here]"));
-        if messages.get(rest.start).is_some_and(|message| message.role == Role::User) {
-            text.push_str("\n\n");
-            text.push_str(&text_of(&messages[rest.start]));
-            rest.start += 1;
-        }
-        task.content = Content::Text(Cow::Owned(text));
-    }
-    let place = Place { n_first: kept.len(), start: rest.start };
-    kept.extend_from_slice(&messages[rest.clone()]);
-    notes.extend_from_slice(&chat.notes[rest]);
-    let conversation = Conversation {
-        id: chat.conversation.id.clone(),
-        messages: kept,
-        is_compacted: chat.conversation.is_compacted,
-        ..Conversation::default()
-    };
-    (Chat { conversation, notes, left: chat.left }, place)
-}
-
-fn text_of<'m>(message: &'m Message<'_>) -> Cow<'m, str> {
+fn text_of<'m>(message: &'m Message<'_>) -> &'m str {
     match &message.content {
-        Content::Text(text) => Cow::Borrowed(text.as_ref()),
-        _ => Cow::Borrowed(""),
+        Content::Text(text) => text,
+        _ => "",
     }
 }

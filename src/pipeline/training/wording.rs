@@ -1,10 +1,17 @@
 //! A message in the words of a trainer: which keys it has, and in which form. Knows targets; refuses to know rows and files.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
 use serde_json::{Map, Value, json};
 
 use super::turns::Turn;
 use crate::model::{Role, ToolCall};
 use crate::pipeline::{Arguments, CallOrder, DatasetOptions, Empty, TargetName, Thinking};
+
+/// Every integer of so many digits has 64 bits.
+const LONGEST_SAFE: usize = 18;
 
 /// The messages of a chat as JSON objects with exactly the keys that they have.
 pub(super) fn messages(turns: &[Turn<'_>], options: &DatasetOptions) -> Vec<Value> {
@@ -81,12 +88,29 @@ fn call_of(call: &ToolCall<'_>, options: &DatasetOptions) -> Value {
 
 /// Arguments as an object, which is what templates write; a text that is none stands under a key of its own.
 fn arguments_json(call: &ToolCall<'_>) -> Value {
-    match serde_json::from_str(&call.arguments) {
+    match serde_json::from_str(&exact(&call.arguments)) {
         Ok(Value::Object(object)) => Value::Object(object),
         _ if call.arguments.trim().is_empty() => json!({}),
         // What a tool takes that has no JSON: a patch, a script.
         _ => json!({ "input": call.arguments }),
     }
+}
+
+/// JSON with integers of more than 64 bits as texts: as numbers they would lose digits.
+fn exact(json: &str) -> Cow<'_, str> {
+    static TOKENS: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#""(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*"#).expect("a pattern"));
+    let is_long = |run: &[u8]| run.len() > LONGEST_SAFE;
+    if !json.as_bytes().split(|byte| !byte.is_ascii_digit()).any(is_long) {
+        return Cow::Borrowed(json);
+    }
+    TOKENS.replace_all(json, |token: &Captures<'_>| {
+        let token = &token[0];
+        let is_long_integer = token.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit())
+            && token.parse::<i64>().is_err()
+            && token.parse::<u64>().is_err();
+        if is_long_integer { format!("\"{token}\"") } else { token.to_owned() }
+    })
 }
 
 /// The same turns with one call each, and its result behind it: some trainers and templates know no others.
@@ -158,4 +182,17 @@ fn said(turns: &[Turn<'_>], options: &DatasetOptions) -> Vec<Value> {
 /// `{"name", "arguments"}`.
 fn call_json(call: &ToolCall<'_>) -> Value {
     json!({ "name": call.name.as_deref().unwrap_or_default(), "arguments": arguments_json(call) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exact;
+
+    #[test]
+    fn integers_keep_their_digits() {
+        let long = r#"{"id":123456789012345678901234,"n":-9223372036854775809,"u":18446744073709551615,"f":1234567890123456789012.5,"t":"\"12345678901234567890123"}"#;
+        let expected = r#"{"id":"123456789012345678901234","n":"-9223372036854775809","u":18446744073709551615,"f":1234567890123456789012.5,"t":"\"12345678901234567890123"}"#;
+        assert_eq!(exact(long), expected);
+        assert_eq!(exact("{\"id\": 1234567890123456789, \"b\": []}"), "{\"id\": 1234567890123456789, \"b\": []}");
+    }
 }

@@ -8,11 +8,13 @@ use crate::model::{Content, Conversation, Message, Role, ShapeName, Thought};
 use crate::shape::Decoded;
 
 use super::flow::Step;
+use super::openhands;
 use super::pieces::{self, Piece, Reply};
 use super::seen::{ASSISTANT_FIRST, Chat, LOST_CALL, LeftOut, NO_RESULT, Note};
 use super::speakers::{self, Speakers};
 use super::threads::Thread;
 use super::tools::{final_reply, system_beside};
+use super::waiting::Waiting;
 
 /// What one speaker says at once.
 #[derive(Debug)]
@@ -64,8 +66,11 @@ fn pieces_of<'a>(
             Step::Other => {}
         }
         for piece in out.iter_mut().skip(first) {
-            if let Piece::Reply(reply) = piece {
-                reply.thoughts.splice(0..0, thoughts.drain(..));
+            match piece {
+                Piece::Reply(reply) => drop(reply.thoughts.splice(0..0, thoughts.drain(..))),
+                // What was thought before is of a reply that never came.
+                Piece::Human { .. } => thoughts.clear(),
+                _ => {}
             }
         }
         let is_of_other = |piece: &Piece<'_>| match piece {
@@ -88,7 +93,7 @@ fn message<'a>(decoded: &'a Decoded<'_>, at: usize, speakers: Speakers<'a>, out:
     let Some(message) = decoded.conversation.messages.get(at) else { return };
     // Its events tell by themselves what they are.
     if decoded.shape() == ShapeName::Openhands {
-        return pieces::of(decoded, &decoded.conversation, at, out);
+        return openhands::event(message, out);
     }
     if !message.results.is_empty() {
         return pieces::results(message, out);
@@ -116,12 +121,11 @@ struct Turns<'a> {
     made: BTreeMap<Cow<'a, str>, (usize, VecDeque<usize>)>,
     /// Results that came before their call, as logs of things that run at once have them.
     early: BTreeMap<Cow<'a, str>, Option<Cow<'a, str>>>,
-    /// Before this place of the last turn no call waits for its result.
-    free: usize,
-    /// The calls of the last turn that have no id, in order.
-    unnamed: VecDeque<usize>,
-    /// What was thought in a reply that says and calls nothing.
+    waiting: Waiting<'a>,
+    /// What was thought in a reply that says and calls nothing, what the API calls it, and whether somebody spoke since.
     thoughts: Vec<Cow<'a, str>>,
+    thought_in: Option<Cow<'a, str>>,
+    is_stopped: bool,
 }
 
 impl<'a> Turns<'a> {
@@ -136,9 +140,10 @@ impl<'a> Turns<'a> {
             known,
             made: BTreeMap::new(),
             early: BTreeMap::new(),
-            free: 0,
-            unnamed: VecDeque::new(),
+            waiting: Waiting::default(),
             thoughts: Vec::new(),
+            thought_in: None,
+            is_stopped: false,
         }
     }
 
@@ -150,7 +155,7 @@ impl<'a> Turns<'a> {
                 None => text,
             }),
             Piece::Reply(reply) => self.reply(reply, left),
-            Piece::Result { call, text } => self.result(call.as_ref(), text),
+            Piece::Result { call, name, text } => self.result(call.as_ref(), name, text),
             Piece::NotSaid => {}
         }
     }
@@ -171,6 +176,7 @@ impl<'a> Turns<'a> {
         if text.trim().is_empty() {
             return;
         }
+        self.is_stopped = true;
         match self.done.last_mut() {
             Some(Turn::Human(texts)) => texts.push(text),
             _ => self.done.push(Turn::Human(vec![text])),
@@ -182,8 +188,13 @@ impl<'a> Turns<'a> {
             // What was thought belongs to what is said next.
             if !reply.is_cut {
                 self.thoughts.append(&mut reply.thoughts);
+                (self.thought_in, self.is_stopped) = (reply.name, false);
             }
             return;
+        }
+        // A reply that somebody stopped goes on in none.
+        if self.is_stopped && (self.thought_in.is_none() || self.thought_in != reply.name) {
+            self.thoughts.clear();
         }
         reply.thoughts.splice(0..0, self.thoughts.drain(..));
         // What broke off before anything came of it, and was tried again.
@@ -194,8 +205,7 @@ impl<'a> Turns<'a> {
                 self.made.remove(id);
                 self.known.remove(id);
             }
-            self.free = 0;
-            self.unnamed.clear();
+            self.waiting = Waiting::default();
         }
         let goes_on = match self.done.last() {
             Some(Turn::Assistant { reply: last, has_results, .. }) => {
@@ -204,8 +214,7 @@ impl<'a> Turns<'a> {
             _ => false,
         };
         if !goes_on {
-            self.free = 0;
-            self.unnamed.clear();
+            self.waiting = Waiting::default();
             self.done.push(Turn::Assistant {
                 reply: Reply { name: reply.name.clone(), ..Reply::default() },
                 results: Vec::new(),
@@ -216,9 +225,7 @@ impl<'a> Turns<'a> {
         let Some(Turn::Assistant { reply: last, results, has_results }) = self.done.last_mut() else { return };
         for call in reply.calls {
             let early = call.id.as_ref().and_then(|id| self.early.remove(id)).flatten();
-            if call.id.is_none() {
-                self.unnamed.push_back(last.calls.len());
-            }
+            self.waiting.add(&call, last.calls.len());
             if let Some(id) = &call.id {
                 let made = self.made.entry(id.clone()).or_default();
                 if made.0 != turn {
@@ -237,7 +244,7 @@ impl<'a> Turns<'a> {
         last.is_masked |= reply.is_masked;
     }
 
-    fn result(&mut self, call: Option<&Cow<'a, str>>, text: Cow<'a, str>) {
+    fn result(&mut self, call: Option<&Cow<'a, str>>, name: Option<&str>, text: Cow<'a, str>) {
         if let Some(id) = call {
             // Of calls with one id the first that waits.
             let made = self.made.get_mut(id).map(|(turn, places)| {
@@ -251,18 +258,10 @@ impl<'a> Turns<'a> {
                 return also(self.early.entry(id.clone()).or_default(), text);
             }
         }
-        // The first call of the last reply that waits and that no result names.
         let turn = self.done.len().saturating_sub(1);
         let waits = match self.done.last() {
-            Some(Turn::Assistant { results, .. }) if call.is_none() => {
-                self.free += results.iter().skip(self.free).take_while(|result| result.is_some()).count();
-                (self.free < results.len()).then_some(self.free)
-            }
-            Some(Turn::Assistant { results, .. }) => {
-                let unnamed = std::iter::from_fn(|| self.unnamed.pop_front());
-                unnamed.into_iter().find(|&place| results[place].is_none())
-            }
-            _ => None,
+            Some(Turn::Assistant { results, .. }) => self.waiting.first(results, call.is_some(), name),
+            None | Some(Turn::System(_) | Turn::Human(_)) => None,
         };
         match waits {
             Some(place) => self.put(turn, place, text),
@@ -289,7 +288,8 @@ impl<'a> Turns<'a> {
             notes.push(note);
         };
         let filler = Note { is_filler: true, ..Note::default() };
-        for turn in self.done {
+        let n_turns = self.done.len();
+        for (at, turn) in self.done.into_iter().enumerate() {
             if needs_user && begins(&turn) {
                 push(said(Role::User, Cow::Borrowed(ASSISTANT_FIRST)), filler);
                 needs_user = false;
@@ -298,7 +298,10 @@ impl<'a> Turns<'a> {
                 Turn::System(texts) => push(said(Role::System, joined(texts)), Note::default()),
                 Turn::Human(texts) => push(said(Role::User, joined(texts)), Note::default()),
                 Turn::Assistant { reply, results, .. } => {
-                    let note = Note { is_cut: reply.is_cut, is_masked: reply.is_masked, ..Note::default() };
+                    // Calls of which none was made, while the conversation goes on: somebody stopped them.
+                    let is_stopped = at + 1 < n_turns && !results.is_empty() && results.iter().all(Option::is_none);
+                    let is_cut = reply.is_cut || is_stopped;
+                    let note = Note { is_cut, is_masked: reply.is_masked, ..Note::default() };
                     let mut calls = reply.calls;
                     let mut seen = BTreeSet::new();
                     for call in &mut calls {

@@ -4,11 +4,13 @@
 
 mod assemble;
 mod flow;
+mod openhands;
 mod pieces;
 mod seen;
 mod speakers;
 mod threads;
 mod tools;
+mod waiting;
 
 use crate::shape::Decoded;
 

@@ -10,6 +10,22 @@ use crate::shape::{Decoded, RawJson, items, member};
 const MASKS: [(&str, &[&str]); 4] =
     [("train", &["false"]), ("training", &["false"]), ("weight", &["0", "0.0"]), ("loss", &["false"])];
 
+/// Names of messages that a program writes for its user and sends to no model.
+const TOLD_TO_USER: [&str; 9] = [
+    "api_error",
+    "away_summary",
+    "bridge_status",
+    "compact_boundary",
+    "informational",
+    "local_command",
+    "microcompact_boundary",
+    "stop_hook_summary",
+    "turn_duration",
+];
+
+/// The tags in which models think.
+const THINK: [&str; 2] = ["<think>", "</think>"];
+
 /// What is said at once.
 #[derive(Debug)]
 pub(super) enum Piece<'a> {
@@ -21,9 +37,11 @@ pub(super) enum Piece<'a> {
     Reply(Reply<'a>),
     Result {
         call: Option<Cow<'a, str>>,
+        /// What was called, where the record says so.
+        name: Option<&'a str>,
         text: Cow<'a, str>,
     },
-    /// Written in place of a reply that did not come.
+    /// What a program wrote for its user, or in place of a reply that did not come.
     NotSaid,
 }
 
@@ -51,18 +69,25 @@ pub(super) fn of<'a>(
     let Some(message) = conversation.messages.get(at) else { return };
     let raw = message.raw;
     match (&message.role, decoded.shape()) {
-        (_, ShapeName::Openhands) => openhands(message, out),
         (Role::Assistant, ShapeName::GeminiCli) => gemini(message, out),
         (Role::Assistant, ShapeName::ClaudeCode) if is_program(raw) => out.push(Piece::NotSaid),
         (Role::Assistant, _) => out.push(Piece::Reply(reply(message, decoded.shape()))),
+        // What Claude Code tells its user stands in the log alone.
+        (Role::System, _) if message.name.as_deref().is_some_and(|name| TOLD_TO_USER.contains(&name)) => {
+            out.push(Piece::NotSaid);
+        }
         (Role::System | Role::Developer, _) => out.push(Piece::System(text(&message.content))),
         (Role::Tool | Role::Function, _) if message.results.is_empty() => {
             let text = match &message.content {
                 // JSON with the output in it: what the API got.
                 Content::Other => decoded.content_at(at).unwrap_or_default(),
-                content => text(content),
+                content => Some(text(content))
+                    .filter(|text| !text.is_empty())
+                    .or_else(|| decoded.content_at(at).filter(|_| matches!(content, Content::Parts(parts) if parts.iter().any(|part| matches!(part, Part::Opaque)))))
+                    .unwrap_or_default(),
             };
-            out.push(Piece::Result { call: message.tool_call_id.as_deref().map(Cow::Borrowed), text });
+            let call = message.tool_call_id.as_deref().map(Cow::Borrowed);
+            out.push(Piece::Result { call, name: message.name.as_deref(), text });
         }
         (Role::Other(name), ShapeName::Pi) if name == "bashExecution" => {
             let command =
@@ -85,7 +110,8 @@ pub(super) fn results<'a>(message: &'a Message<'_>, out: &mut Vec<Piece<'a>>) {
     let Content::Parts(parts) = &message.content else { return };
     for result in &message.results {
         let inner = parts.get(result.parts.clone()).unwrap_or_default();
-        out.push(Piece::Result { call: result.call.as_deref().map(Cow::Borrowed), text: text_of(inner.iter()) });
+        let call = result.call.as_deref().map(Cow::Borrowed);
+        out.push(Piece::Result { call, name: None, text: text_of(inner.iter()) });
     }
     let beside = parts.iter().enumerate().filter(|&(at, _)| message.is_beside_results(at)).map(|(_, part)| part);
     let text = text_of(beside);
@@ -98,14 +124,14 @@ fn reply<'a>(message: &'a Message<'_>, shape: ShapeName) -> Reply<'a> {
     let body = || member(message.raw, "message").map(|body| body.text).unwrap_or_default();
     let name = || member(body(), "id").and_then(RawJson::string);
     let stops = || member(body(), "stopReason").map(|value| value.text).unwrap_or_default();
-    let said = text(&message.content);
+    let (thought, said) = thought_first(text(&message.content));
     let mut calls: Vec<ToolCall<'a>> = message.tool_calls.iter().map(borrowed).collect();
     if shape == ShapeName::Sharegpt {
         calls = calls.into_iter().flat_map(unpacked).collect();
     }
     Reply {
         name: if shape == ShapeName::ClaudeCode { name() } else { None },
-        thoughts: thoughts(message, &said),
+        thoughts: thought.into_iter().chain(thoughts(message, &said)).collect(),
         texts: if said.trim().is_empty() { Vec::new() } else { vec![said] },
         calls,
         is_cut: shape == ShapeName::Pi && matches!(stops(), "\"aborted\"" | "\"error\""),
@@ -113,6 +139,20 @@ fn reply<'a>(message: &'a Message<'_>, shape: ShapeName) -> Reply<'a> {
             .iter()
             .any(|(key, off)| member(message.raw, key).is_some_and(|value| off.contains(&value.text))),
     }
+}
+
+/// What stands in the tags of a thought before what is said: models write it so, and many logs leave it in the text. Taken apart as chat
+/// templates do it.
+fn thought_first(text: Cow<'_, str>) -> (Option<Cow<'_, str>>, Cow<'_, str>) {
+    let parts = |text: &str| {
+        let start = text.len() - text.trim_start().len() + THINK[0].len();
+        let length = text.trim_start().strip_prefix(THINK[0])?.find(THINK[1])?;
+        Some((start..start + length, start + length + THINK[1].len()))
+    };
+    let Some((inside, behind)) = parts(&text) else { return (None, text) };
+    let thought = text[inside].trim_matches('\n');
+    let thought = (!thought.trim().is_empty()).then(|| Cow::Owned(thought.to_owned()));
+    (thought, Cow::Owned(text[behind..].trim_start_matches('\n').to_owned()))
 }
 
 /// What is thought and not said as well: some programs write the same text twice.
@@ -173,50 +213,9 @@ fn gemini<'a>(message: &'a Message<'_>, out: &mut Vec<Piece<'a>>) {
             });
         }
         if !texts.is_empty() {
-            out.push(Piece::Result { call: id, text: Cow::Owned(texts.join("\n")) });
+            out.push(Piece::Result { call: id, name: None, text: Cow::Owned(texts.join("\n")) });
         }
     });
-}
-
-/// Events of `OpenHands`: actions of the agent are its calls, with what it thinks beside them; what is neither said, done nor seen
-/// did not reach the model.
-fn openhands<'a>(message: &'a Message<'_>, out: &mut Vec<Piece<'a>>) {
-    let raw = message.raw;
-    let at = |key: &str| member(raw, key).and_then(RawJson::string);
-    let args = |key: &str| member(raw, "args").and_then(|args| member(args.text, key)).and_then(RawJson::string);
-    let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
-    let content = || args("content").or_else(|| at("content")).or_else(|| at("message")).map(owned).unwrap_or_default();
-    if let Some(seen) = at("observation") {
-        let is_caused = member(raw, "cause").is_some_and(|cause| !cause.is_null());
-        if is_caused && !matches!(seen.as_ref(), "recall" | "agent_state_changed" | "null") {
-            let call = message.tool_call_id.as_deref().map(Cow::Borrowed);
-            out.push(Piece::Result { call, text: text(&message.content) });
-        }
-        return;
-    }
-    match (at("action").as_deref(), &message.role) {
-        (Some("system"), _) => out.push(Piece::System(content())),
-        (Some("message"), Role::Assistant) => {
-            out.push(Piece::Reply(Reply { texts: vec![content()], ..Reply::default() }));
-        }
-        (Some("message"), _) => out.push(Piece::Human { name: None, text: content() }),
-        (Some("recall" | "change_agent_state" | "condensation" | "condensation_request" | "null") | None, _) => {}
-        (Some(action), Role::Assistant) => {
-            // What the model really called, where the log tells.
-            let asked = member(raw, "tool_call_metadata");
-            let name = asked.and_then(|asked| member(asked.text, "function_name")).and_then(RawJson::string).map(owned);
-            let arguments = message.tool_calls.first().map_or("{}", |call| call.arguments.as_ref());
-            let call = ToolCall {
-                id: message.id.as_deref().map(Cow::Borrowed),
-                name: Some(name.unwrap_or_else(|| Cow::Owned(action.to_owned()))),
-                arguments: Cow::Borrowed(arguments),
-                place: None,
-            };
-            let texts = args("thought").filter(|text| !text.trim().is_empty()).map(owned).into_iter().collect();
-            out.push(Piece::Reply(Reply { texts, calls: vec![call], ..Reply::default() }));
-        }
-        (Some(_), _) => {}
-    }
 }
 
 /// The texts of a content in order, each on a line of its own; what is no text is named.

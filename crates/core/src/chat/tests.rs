@@ -1,5 +1,7 @@
 //! Logs in, conversations out: what an API saw of each.
 
+mod stopped;
+
 use super::chats;
 use crate::model::{Role, ShapeName};
 use crate::shape::{decode, detect};
@@ -238,15 +240,22 @@ fn replies_that_hold_their_results_and_events_that_are_calls_become_turns() {
             "tool_call_metadata":{"function_name":"bash"}},
         {"id":4,"source":"agent","cause":3,"observation":"run","content":"a.py"},
         {"id":5,"source":"environment","observation":"agent_state_changed","content":""},
-        {"id":6,"source":"agent","action":"message","args":{"content":"Fixed."}}]}"#;
+        {"id":6,"source":"agent","action":"edit","args":{"path":"a.py","impl_source":"oh_aci","hidden":false},"tool_call_metadata":
+            {"function_name":"str_replace","tool_call_id":"t2","model_response":{"choices":[{"message":{"tool_calls":[
+                {"id":"t1","function":{"name":"x","arguments":"{}"}},
+                {"id":"t2","function":{"name":"str_replace","arguments":"{\"path\": \"a.py\", \"old\": \"x\"}"}}]}}]}}},
+        {"id":7,"source":"agent","cause":6,"observation":"edit","content":"done"},
+        {"id":8,"source":"agent","action":"message","args":{"content":"Fixed."}}]}"#;
     check(
         openhands,
         ShapeName::Openhands,
         r#"
         = o
         user Fix
-        assistant Look. 3:bash{"command":"ls","thought":"Look."}
+        assistant Look. 3:bash{"command":"ls"}
         tool 3 a.py
+        assistant 6:str_replace{"path": "a.py", "old": "x"}
+        tool 6 done
         assistant Fixed.
         "#,
     );

@@ -67,7 +67,12 @@ fn inferred(conversation: &Conversation<'_>) -> Vec<Value> {
         let Some(name) = &call.name else { continue };
         let known = called.entry(name).or_default();
         known.n_calls += 1;
-        let Ok(Value::Object(arguments)) = serde_json::from_str(&call.arguments) else { continue };
+        let arguments = match serde_json::from_str(&call.arguments) {
+            Ok(Value::Object(arguments)) => arguments,
+            _ if call.arguments.trim().is_empty() => continue,
+            // As rows write what is no JSON.
+            _ => Map::from_iter([("input".to_owned(), json!(call.arguments))]),
+        };
         for (key, value) in arguments {
             let (n, kind) = known.arguments.entry(key).or_insert((0, Some(type_of(&value))));
             *n += 1;

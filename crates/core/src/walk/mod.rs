@@ -5,6 +5,7 @@
 mod arguments;
 mod calls;
 mod codes;
+mod copies;
 mod draw;
 mod failure;
 mod fillers;
@@ -42,6 +43,7 @@ use std::collections::HashSet;
 use crate::model::{Conversation, Grounding, Media, PartView, UnitCounts, UnitNote, UnitReason, ViewOp};
 
 use calls::{Asked, Call};
+pub use copies::Copies;
 use formats::{Format, LineRole, Lines};
 use grounding::Judge;
 pub use held::held_of;

@@ -6,6 +6,11 @@ use crate::text::n_chars;
 pub trait TokenCounter: Send + Sync + std::fmt::Debug {
     /// Tokens of `text`; what looks like a special token is ordinary text.
     fn count(&self, text: &str) -> usize;
+
+    /// Tokens of what a chat template wrote: a special token in it is one.
+    fn count_rendered(&self, text: &str) -> usize {
+        self.count(text)
+    }
 }
 
 /// `ceil(chars / 3.5)`: the usual estimate for English text when no tokenizer is configured.

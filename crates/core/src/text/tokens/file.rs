@@ -1,9 +1,12 @@
 //! Any `tokenizer.json` of Hugging Face. Takes the bytes of the file; takes out of it what would make counts random,
 //! short or failing. Knows no path.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use tokenizers::{ModelWrapper, Tokenizer};
 
 use super::counter::{TokenCounter, estimate};
@@ -12,12 +15,20 @@ use crate::error::{Error, ErrorKind, Result};
 /// Longer texts are counted in pieces of at most so many bytes: some models take memory of a hundred times the text, and
 /// a pattern that backtracks gives up on a long one.
 const MAX_PIECE: usize = 64 << 10;
+/// Texts of at least so many bytes are counted once …
+const MIN_KNOWN: usize = 64;
+/// … as long as no more than so many are known.
+const MAX_KNOWN: usize = 1 << 16;
 /// What a tokenizer must have an answer to: letters, digits, signs, blanks, other scripts, a character that nothing uses.
 const PROBE: &str = "It's 3.50 $ (net)\n\t— für 東京 🙂 \u{E000}";
 
 /// Counts with a tokenizer that was read from a file.
 pub(super) struct FileCounter {
     tokenizer: Tokenizer,
+    /// Its special tokens.
+    special: AhoCorasick,
+    /// Counts under the hash of their text: a budget asks for the same texts again and again.
+    known: Mutex<HashMap<blake3::Hash, usize>>,
 }
 
 impl FileCounter {
@@ -34,7 +45,13 @@ impl FileCounter {
         if let Some(model) = without_chance(tokenizer.get_model()) {
             tokenizer.with_model(model);
         }
-        let counter = Self { tokenizer };
+        let added = tokenizer.get_added_tokens_decoder();
+        let special = added.into_values().filter(|token| token.special && !token.content.is_empty());
+        let special = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(special.map(|token| token.content))
+            .map_err(|error| wrong("the tokenizer has too many special tokens").because(error))?;
+        let counter = Self { tokenizer, special, known: Mutex::default() };
         let message =
             "the tokenizer has no answer to characters that it does not know, so that it cannot count all texts";
         match counter.encode(PROBE) {
@@ -42,6 +59,17 @@ impl FileCounter {
             Err(Some(error)) => Err(wrong(message).because(error)),
             Err(None) => Err(wrong(message)),
         }
+    }
+
+    fn count_anew(&self, text: &str) -> usize {
+        let (mut rest, mut n_tokens) = (text, 0);
+        while !rest.is_empty() {
+            let (piece, after) = cut(rest);
+            // The probe was answered, so this does not happen; if it does, a guess is better than no run.
+            n_tokens += self.encode(piece).unwrap_or_else(|_| estimate(piece.chars().count()));
+            rest = after;
+        }
+        n_tokens
     }
 
     /// Tokens of a piece; an error of the tokenizer, or none when it panicked.
@@ -59,14 +87,30 @@ impl fmt::Debug for FileCounter {
 
 impl TokenCounter for FileCounter {
     fn count(&self, text: &str) -> usize {
-        let (mut rest, mut n_tokens) = (text, 0);
-        while !rest.is_empty() {
-            let (piece, after) = cut(rest);
-            // The probe was answered, so this does not happen; if it does, a guess is better than no run.
-            n_tokens += self.encode(piece).unwrap_or_else(|_| estimate(piece.chars().count()));
-            rest = after;
+        if text.len() < MIN_KNOWN {
+            return self.count_anew(text);
         }
-        n_tokens
+        let hash = blake3::hash(text.as_bytes());
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&hash).copied();
+        found.unwrap_or_else(|| {
+            let n_tokens = self.count_anew(text);
+            let mut known = known();
+            if known.len() >= MAX_KNOWN {
+                known.clear();
+            }
+            known.insert(hash, n_tokens);
+            n_tokens
+        })
+    }
+
+    fn count_rendered(&self, text: &str) -> usize {
+        let (mut n_tokens, mut from) = (0, 0);
+        for found in self.special.find_iter(text) {
+            n_tokens += 1 + self.count(&text[from..found.start()]);
+            from = found.end();
+        }
+        n_tokens + self.count(&text[from..])
     }
 }
 

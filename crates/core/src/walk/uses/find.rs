@@ -289,7 +289,7 @@ impl Uses {
             self.needles.add(bytes, (from, from + leaf.len()), &[], text.message, Kind::Counted);
         }
         let first_line = self.edit_lines.len();
-        let is_patch = text.by == SaidBy::Argument && is_patch(&bytes[text.from..text.to]);
+        let is_old = is_old_line(bytes, text);
         let is_long = text.to - text.from > LONG_ARGUMENT;
         let mut unread: Option<(usize, usize)> = None;
         lines(bytes, text.from, text.to, |from, to| {
@@ -299,8 +299,7 @@ impl Uses {
                 if (start, end) == (text.from, text.to) {
                     self.slots.ask(slot);
                 }
-                let is_old = text.by == SaidBy::Copied || is_patch && matches!(bytes[from], b' ' | b'-');
-                if is_old {
+                if is_old(from, end - start) {
                     self.slots.copy(slot, text.message);
                     self.edit_lines.push(slot);
                 }
@@ -541,6 +540,13 @@ fn lines_around(all: &[Line]) -> impl FnMut(u32) -> Line {
         behind += all[behind..].iter().take_while(|line| line.from <= at).count();
         all[behind - 1]
     }
+}
+
+/// Tells of the lines of an argument, by their first byte and the length of their bare text, which ones an edit must repeat exactly.
+pub(in crate::walk) fn is_old_line(bytes: &[u8], text: &Text) -> impl Fn(usize, usize) -> bool {
+    let is_patch = text.by == SaidBy::Argument && is_patch(&bytes[text.from..text.to]);
+    let is_copied = text.by == SaidBy::Copied;
+    move |from, length| length >= MIN_COPIED && (is_copied || is_patch && matches!(bytes[from], b' ' | b'-'))
 }
 
 /// True for the text of a patch: its lines with a blank or a minus in front stand in the file.

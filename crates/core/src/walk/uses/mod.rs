@@ -15,7 +15,7 @@ mod texts;
 mod told;
 mod wide;
 
-pub(in crate::walk) use find::{Found, Users, Uses};
+pub(in crate::walk) use find::{Found, Users, Uses, is_old_line};
 pub(crate) use form::is_counted;
 pub(in crate::walk) use form::is_identifier;
 pub(in crate::walk) use index::Index;

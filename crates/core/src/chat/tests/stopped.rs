@@ -1,0 +1,59 @@
+//! What was thought, and what was stopped.
+
+use super::{check, told};
+use crate::model::ShapeName;
+
+#[test]
+fn what_is_thought_in_the_text_is_a_thought_and_what_was_stopped_is_no_target() {
+    let record = r#"{"id":"t","messages":[
+        {"role":"system","content":"Be brief."},{"role":"system","name":"bridge_status","content":"remote control is on"},
+        {"role":"user","content":"Go"},
+        {"role":"assistant","content":"<think>\nFirst.\n</think>\n\nI look."},
+        {"role":"user","content":"And?"},
+        {"role":"assistant","content":"I say <think> and </think>.","tool_calls":[
+            {"type":"function","function":{"name":"a","arguments":"{}"}},{"type":"function","function":{"name":"b","arguments":"{}"}}]},
+        {"role":"tool","name":"b","content":"of b"},{"role":"tool","name":"a","content":"of a"},
+        {"role":"assistant","content":"","tool_calls":[{"id":"c","type":"function","function":{"name":"rm","arguments":"{"}}]},
+        {"role":"user","content":"Stop!"},
+        {"role":"assistant","content":"Stopped."}]}"#;
+    check(
+        record,
+        ShapeName::Openai,
+        r#"
+        = t
+        system Be brief.
+        user Go
+        assistant (First.) I look.
+        user And?
+        assistant I say <think> and </think>. call_1:a{} call_2:b{}
+        tool call_1 of a
+        tool call_2 of b
+        assistant! c:rm{
+        tool+ c [no result was recorded]
+        user Stop!
+        assistant Stopped.
+        "#,
+    );
+}
+
+#[test]
+fn a_thought_of_a_reply_that_somebody_stopped_is_no_part_of_the_next_one() {
+    let thought = |id: &str| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"{id}","role":"assistant","content":[{{"type":"thinking","thinking":"I commit."}}]}}}}"#
+        )
+    };
+    let said = |id: &str| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"{id}","role":"assistant","content":[{{"type":"text","text":"No."}}]}}}}"#
+        )
+    };
+    let user = |text: &str| format!(r#"{{"type":"user","message":{{"role":"user","content":"{text}"}}}}"#);
+    let log = |last: &str| {
+        let events = [user("Go"), thought("m1"), user("Wait, do we need it?"), said(last)];
+        events.join("\n")
+    };
+    let of = |last: &str| told(&log(last), ShapeName::ClaudeCode);
+    assert!(!of("m2").contains("I commit."), "{}", of("m2"));
+    assert!(of("m1").contains("I commit."), "{}", of("m1"));
+}
