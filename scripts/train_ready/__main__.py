@@ -33,7 +33,7 @@ def check(named, with_step):
     import templates
 
     proof.demand()
-    given = [(runs.target_of(run), run) for run in named] or runs.of_sample(ROOT)
+    given = [(runs.target_of(run), run) for run in named] or runs.of_sample(ROOT, templates.FOLDER / "qwen3_training.jinja")
     loaded = [rows.load(target, run) for target, run in given]
     print(table(["target", "run", "train", "eval", "problems"],
                 [[one.target, one.run.name, one.n_rows("train"), one.n_rows("eval"), len(one.problems)] for one in loaded]))
@@ -54,7 +54,13 @@ def check(named, with_step):
     if messages and with_step:
         import step
 
-        told, problem = step.take(messages)
+        minding = [(one, runs.training_template(one.run)) for one in loaded if one.target == "trl"]
+        minding = [(one, template) for one, template in minding if template]
+        for one, template in minding:
+            n_masked, found = step.masks(list(one.conversations()), template)
+            print(f"{one.run.name}: {n_masked} turns that are not for learning, {len(found)} problems with the marks of its template.")
+            problems += found
+        told, problem = step.take(messages, minding[0][1] if minding else None)
         print()
         print(told)
         problems += [problem] if problem else []

@@ -36,15 +36,22 @@ def dataset_job(root, output, **keys):
     return output
 
 
-def of_sample(root):
-    """A run of the sample corpus for each target, with its target."""
+def of_sample(root, template):
+    """A run of the sample corpus for each target, with its target; that for trl has this chat template, and windows."""
     folder = root / "target/train-ready/runs"
-    return [(target, dataset_job(root, folder / target, dataset__target=target)) for target in TARGETS]
+    further = {"trl": {"dataset__chat_template": str(template), "dataset__max_tokens": 2048}}
+    return [(target, dataset_job(root, folder / target, dataset__target=target, **further.get(target, {}))) for target in TARGETS]
+
+
+def training_template(run):
+    """The chat template that a run has for its trainer; None where it has none."""
+    path = run / "dataset/chat_template.jinja"
+    return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
 def one_of_sample(root):
     """The run of the sample corpus for trl, all of it in train."""
-    return dataset_job(root, root / "target/train-ready/runs/loss", dataset__eval_share=0.0)
+    return dataset_job(root, root / "target/train-ready/runs/loss", dataset__eval_share=0.0, dataset__compact="always")
 
 
 def without_compaction(root, run):

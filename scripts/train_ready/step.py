@@ -15,7 +15,7 @@ import templates
 
 N_ROWS = 64
 MAX_LENGTH = 1024
-TEMPLATE = "qwen3_training.jinja"
+TEMPLATE = templates.FOLDER / "qwen3_training.jinja"
 
 
 class Toy(Qwen3ForCausalLM):
@@ -56,10 +56,32 @@ def fits(tokenizer, row):
     return bool(learned(tokenizer, row)[0])
 
 
-def take(rows):
+def masks(rows, template):
+    """How many turns that are not for learning the marks of a template leave out, and what of them is learned all the same."""
+    tokenizer = templates.tokenizer_for(texts_of(rows[:200]))
+    tokenizer.chat_template = template
+    n_masked, problems = 0, []
+    for row in rows:
+        turns = [message for message in row["messages"] if message["role"] == "assistant"]
+        said = {is_learned: [turn["content"].strip() for turn in turns if turn["train"] is is_learned] for is_learned in (True, False)}
+        if not said[False]:
+            continue
+        done = tokenizer.apply_chat_template(row["messages"], tools=row["tools"], tokenize=True, return_dict=True,
+                                             return_assistant_tokens_mask=True)
+        learned = tokenizer.decode([token for token, is_in in zip(done["input_ids"], done["assistant_masks"]) if is_in])
+        n_masked += len(said[False])
+        others = "\n".join(said[True])
+        problems += [f"row {row['id']}: a turn that is for learning is not learned: {text[:60]!r}" for text in said[True]
+                     if text not in learned]
+        problems += [f"row {row['id']}: a turn is learned that is not for learning: {text[:60]!r}" for text in said[False]
+                     if len(text) > 20 and text in learned and text not in others]
+    return n_masked, problems
+
+
+def take(rows, template=None):
     """One step over 64 rows, those that are there as often as it takes; what is told of it, and a problem or None."""
     tokenizer = templates.tokenizer_for(texts_of(rows[:200]))
-    tokenizer.chat_template = (templates.FOLDER / TEMPLATE).read_text(encoding="utf-8")
+    tokenizer.chat_template = template or TEMPLATE.read_text(encoding="utf-8")
     fitting = [row for row in rows if fits(tokenizer, row)]
     if not fitting:
         return "", f"no row has a turn of the assistant within {MAX_LENGTH} tokens"

@@ -66,19 +66,18 @@ pub(super) fn trainer_of(settings: &JobSettings) -> Result<Option<Arc<Trainer>>>
     let guarded = |settings: &JobSettings| -> Result<Arc<dyn Condense>> {
         Ok(Arc::new(ChatGuard::new(engine_for_all(settings)?, settings.files.counter.as_ref())))
     };
-    // The words of a user who talks with an agent are no results, however long they are.
     let made = move |settings: &JobSettings, wish: EngineWish| {
         let mut settings = of_side(settings, wish.side);
         let policy = settings.options.policy.iter_mut().flat_map(|policy| &mut policy.tries);
         for engine in std::iter::once(&mut settings.options.engine).chain(policy) {
-            if wish.has_results {
+            if wish.keeps_users {
                 engine.preserve.push(Role::User.as_str().to_owned());
             }
         }
         guarded(&settings)
     };
-    let wish = |side, has_results| EngineWish { side, has_results, within: None };
-    let wishes = [Side::Train, Side::Eval].map(|side| [false, true].map(|has_results| wish(side, has_results)));
+    let wish = |side, keeps_users| EngineWish { side, keeps_users, within: None };
+    let wishes = [Side::Train, Side::Eval].map(|side| [false, true].map(|keeps_users| wish(side, keeps_users)));
     let mut ready = Vec::new();
     for wish in wishes.into_iter().flatten() {
         ready.push((wish, made(settings, wish)?));

@@ -11,6 +11,7 @@ use crate::pipeline::{
 /// The folders of training data.
 pub(super) const TRAINING: [&str; 2] = ["dataset/train", "dataset/eval"];
 const CARD: &str = "dataset/README.md";
+const TEMPLATE: &str = "dataset/chat_template.jinja";
 const DATASET_INFO: &str = "dataset/dataset_info.json";
 
 /// What stands beside training data: the card, and what its trainer asks for.
@@ -42,6 +43,7 @@ pub(super) async fn write_cards(
     if dataset.target == TargetName::LlamaFactory {
         documents.push((DATASET_INFO, dataset_info(&names)));
     }
+    documents.extend(dataset.training_template.clone().map(|template| (TEMPLATE, template)));
     for (path, text) in documents {
         root.join(path).write_atomic(text.as_bytes()).await?;
         manifest.files.push(document(path, text.as_bytes()));

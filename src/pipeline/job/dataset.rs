@@ -57,6 +57,9 @@ pub struct DatasetOptions {
     /// BLAKE3 of that file, in hex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chat_template_blake3: Option<String>,
+    /// The same template where it marks what is learned: for a trainer, which then learns no turn whose `train` is false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training_template: Option<String>,
     /// What becomes of conversations that take more.
     pub unfit: Unfit,
 }
@@ -175,6 +178,7 @@ impl DatasetArgs {
             min_grounding,
             chat_template: self.chat_template.clone(),
             chat_template_blake3: None,
+            training_template: None,
             unfit: *self.unfit.get_or_insert_default(),
         })
     }

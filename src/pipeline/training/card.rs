@@ -173,6 +173,18 @@ fn for_trainers(options: &DatasetOptions, card: &mut String) {
              the assistant used that still stands before its use, `window` of `n_windows` the piece of a longer conversation.\n",
         ),
     }
+    if matches!(options.target, TargetName::Trl | TargetName::Unsloth) && options.form == RowForm::Messages {
+        card.push_str(match options.training_template {
+            Some(_) => {
+                "\n`chat_template.jinja` is the chat template whose marks leave out turns that are not for learning:\n\n```python\nSFTConfig(assistant_only_loss=True, \
+                 chat_template_path=\"chat_template.jinja\")\n```\n"
+            }
+            None => {
+                "\nTRL learns all turns of the assistant, also those whose `train` is false, unless its chat template looks at that: with a template that has marks of \
+                 `generation` as `chat_template` of the job one that does is written here.\n"
+            }
+        });
+    }
     if options.target == TargetName::Axolotl {
         card.push_str(
             "\n```yaml\ndatasets:\n  - path: train/part-00000.jsonl\n    ds_type: json\n    type: chat_template\n    field_messages: messages\n    message_field_training: train\n```\n",

@@ -20,6 +20,8 @@ const MARKS: [&str; 2] = ["generation", "endgeneration"];
 #[derive(Debug, Clone)]
 pub struct ChatTemplate {
     environment: Arc<Environment<'static>>,
+    /// The same for trainers, which learn the turns that `train` says alone.
+    minds_train: Option<Arc<str>>,
     bos: String,
     eos: String,
 }
@@ -71,7 +73,13 @@ impl ChatTemplate {
         environment
             .add_template_owned(NAME, without_marks(&template.replace("\r\n", "\n")))
             .map_err(|error| Error::usage(place, format!("the chat template cannot be read: {error:#}")))?;
-        Ok(Self { environment: Arc::new(environment), bos, eos })
+        let minds_train = minding_train(template).map(Arc::from);
+        Ok(Self { environment: Arc::new(environment), minds_train, bos, eos })
+    }
+
+    /// The template that marks for learning those turns only whose `train` is not false; `None` where it marks none.
+    pub fn minds_train(&self) -> Option<&str> {
+        self.minds_train.as_deref()
     }
 
     /// The text that a model reads.
@@ -156,6 +164,52 @@ fn write_json(value: &Value, indent: Option<usize>, depth: usize, out: &mut Stri
     }
 }
 
+/// The template whose marks hold for a message unless its `train` is false; `None` when it has no marks.
+fn minding_train(template: &str) -> Option<String> {
+    let (mut out, mut rest) = (String::with_capacity(template.len() * 2), template);
+    // The variable of the loop over messages, and where in `out` a mark was opened, with its tag.
+    let (mut variable, mut open): (&str, Option<(usize, &str)>) = ("message", None);
+    let mut has_marks = false;
+    while let Some(at) = rest.find("{%").into_iter().chain(rest.find("{#")).min() {
+        let end = if rest[at..].starts_with("{#") { "#}" } else { "%}" };
+        let length = rest[at..].find(end)? + end.len();
+        let (before, tag) = (&rest[..at], &rest[at..at + length]);
+        rest = &rest[at + length..];
+        out.push_str(before);
+        let inner = &tag[2..tag.len() - 2];
+        let words = inner.trim_matches(['-', '+']).trim();
+        let dash = |is: bool| if is { "-" } else { "" };
+        let (left, right) = (dash(inner.starts_with('-')), dash(inner.ends_with('-')));
+        match (end, words, open.take()) {
+            ("%}", "generation", _) => {
+                open = Some((out.len(), right));
+                out.push_str(&format!("{{%{left} if {variable} is defined and {variable}.train is defined and {variable}.train == false {right}%}}"));
+            }
+            ("%}", "endgeneration", Some((from, first_right))) => {
+                let body = out[from..].split_once("%}").map_or("", |(_, body)| body).to_owned();
+                out.push_str(&format!(
+                    "{{%{left} else %}}{{% generation {first_right}%}}{body}{{%{left} endgeneration %}}{{% endif {right}%}}"
+                ));
+                has_marks = true;
+            }
+            (_, words, still) => {
+                open = still;
+                let mut parts = words.split_whitespace();
+                if parts.next() == Some("for")
+                    && let Some(name) = parts.next()
+                    && parts.next() == Some("in")
+                    && parts.next().is_some_and(|list| list.contains("messages"))
+                {
+                    variable = name;
+                }
+                out.push_str(tag);
+            }
+        }
+    }
+    out.push_str(rest);
+    has_marks.then_some(out)
+}
+
 /// The template without tags that only trainers read.
 fn without_marks(template: &str) -> String {
     let mut rest = template;
@@ -208,6 +262,24 @@ mod tests {
         assert_eq!(render(template, &messages, Some(&tools)), Ok(expected.to_owned()));
         assert_eq!(render("{{ raise_exception('no such role') }}", &messages, None), Err("no such role".to_owned()));
         assert!(render("{{ strftime_now('%Y') }}{{ bos_token }}", &messages, None).is_ok_and(|text| !text.is_empty()));
+    }
+
+    #[test]
+    fn marks_hold_for_what_is_to_be_learned() {
+        let template = "{# {% generation %} #}{% for m in messages %}{{ m.role }}\n\
+            {%- generation -%}\n {{ m.content }}{% endgeneration %}\n{% endfor %}";
+        let template = ChatTemplate::read("t.jinja", template.as_bytes()).expect("a template");
+        assert_eq!(
+            template.minds_train(),
+            Some(
+                "{# {% generation %} #}{% for m in messages %}{{ m.role }}\n\
+                 {%- if m is defined and m.train is defined and m.train == false -%}\n {{ m.content }}\
+                 {% else %}{% generation -%}\n {{ m.content }}{% endgeneration %}{% endif %}\n{% endfor %}"
+            )
+        );
+        let plain =
+            ChatTemplate::read("t.jinja", b"{% for m in messages %}{{ m.role }}{% endfor %}").expect("a template");
+        assert_eq!(plain.minds_train(), None);
     }
 
     #[test]

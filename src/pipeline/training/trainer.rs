@@ -33,8 +33,8 @@ const AROUND: usize = 4;
 pub struct EngineWish {
     /// The side of the split.
     pub side: Side,
-    /// There are results of tools, so that the words of a user are what he says, and stay.
-    pub has_results: bool,
+    /// What a user says stays as a whole.
+    pub keeps_users: bool,
     /// A budget in tokens.
     pub within: Option<usize>,
 }
@@ -94,7 +94,8 @@ pub(super) struct Made<'a> {
 struct Of<'t> {
     tools: Option<&'t Value>,
     side: Side,
-    has_results: bool,
+    /// What a user says stays: it is no result of a tool, and leaves room for them.
+    keeps_users: bool,
 }
 
 impl Trainer {
@@ -129,8 +130,11 @@ impl Trainer {
             return Made { windows: vec![Err(Lacks::Assistant)], tokens_before: 0 };
         }
         let tools = chat::tools(decoded, &chat.conversation).and_then(|text| serde_json::from_str(&text).ok());
-        let of = Of { tools: tools.as_ref(), side, has_results: is(Role::Tool) };
+        let mut of = Of { tools: tools.as_ref(), side, keeps_users: false };
         let mut whole = self.whole(ended(chat), of, scratch);
+        let said = whole.chat.conversation.messages.iter().zip(self.costs(&whole));
+        let task: usize = said.take_while(|(message, _)| message.role != Role::Assistant).map(|(_, cost)| cost).sum();
+        of.keeps_users = is(Role::Tool) && self.options.max_tokens.is_none_or(|max_tokens| task * 2 <= max_tokens);
         let tokens_before = whole.n_tokens;
         let windows = match whole.refusal.take() {
             Some(why) => vec![Err(Lacks::Template(why))],
@@ -170,7 +174,7 @@ impl Trainer {
 
     /// The row compressed, where that is worth it.
     fn denser<'a>(&self, whole: Fitted<'a>, of: Of<'_>, scratch: &mut Scratch) -> Fitted<'a> {
-        let wish = EngineWish { side: of.side, has_results: of.has_results, within: None };
+        let wish = EngineWish { side: of.side, keeps_users: of.keeps_users, within: None };
         let Ok(engine) = (self.engines)(wish) else { return whole };
         let mut condensed = engine.condense(&whole.chat.conversation, scratch);
         show_little(&mut condensed, &whole.chat.conversation);
@@ -197,7 +201,7 @@ impl Trainer {
         let conversation = &whole.chat.conversation;
         let is_grounded =
             |condensed: &Condensed| condensed.metrics.grounding.is_none_or(|share| share >= min_grounding);
-        let asks = |within| EngineWish { side: of.side, has_results: of.has_results, within };
+        let asks = |within| EngineWish { side: of.side, keeps_users: of.keeps_users, within };
         let condensed = (self.engines)(asks(None)).ok()?.condense(conversation, scratch);
         let row = self.row(whole.chat.clone(), condensed, of);
         if row.n_tokens <= max_tokens && is_grounded(&row.condensed) {
@@ -250,7 +254,7 @@ impl Trainer {
         let long = Long::new(&whole.chat, self.costs(whole));
         let tools: usize = of.tools.map_or(0, |tools| self.counter.count(&tools.to_string()));
         let fixed = tools + long.cost(0..long.behind().start);
-        let room = (max_tokens.saturating_sub(fixed) as f64 * self.options.max_ratio) as usize;
+        let room = (max_tokens.saturating_sub(fixed).max(max_tokens / 2) as f64 * self.options.max_ratio) as usize;
         let own_room = (room as f64 * (1.0 - self.options.overlap)) as usize;
         let mut rows = Vec::new();
         for own in long.cut(long.behind(), own_room) {
