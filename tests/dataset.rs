@@ -278,6 +278,71 @@ fn what_does_not_fit_is_cut_where_turns_end_and_every_answer_is_in_one_window() 
     assert_eq!(answers.iter().collect::<Vec<_>>(), expected);
 }
 
+/// A session in which a file that was read at its beginning is edited at its end, when the user asks for it.
+fn late_edit(n_more: usize) -> String {
+    let call = |id: &str, name: &str, given: &Value| {
+        json!({"role": "assistant", "content": format!("I {name} {id}."), "tool_calls":
+            [{"id": id, "type": "function", "function": {"name": name, "arguments": given.to_string()}}]})
+    };
+    let result = |id: &str, text: &str| json!({"role": "tool", "tool_call_id": id, "content": text});
+    let more = "// A line of the file that nobody edits.\n".repeat(n_more);
+    let code = "fn wait(&self) {\n    let timeout = self.limits.timeout;\n    self.queue.drain(timeout);\n}\n";
+    let mut messages = vec![json!({"role": "user", "content": "Look at the queue."})];
+    for n in 0..40 {
+        let (id, text) =
+            (format!("c{n}"), if n == 1 { format!("{code}{more}") } else { format!("{} ", n * 7919).repeat(30) });
+        messages.push(call(&id, "read", &json!({"page": n})));
+        messages.push(result(&id, &text));
+        if n == 30 {
+            messages.push(json!({"role": "user", "content": "Now make the timeout shorter."}));
+        }
+    }
+    let edit = json!({"old_string": "    let timeout = self.limits.timeout;\n    self.queue.drain(timeout);", "new_string": "    drop(self);"});
+    messages.extend([
+        call("e", "edit", &edit),
+        result("e", "done"),
+        json!({"role": "assistant", "content": "It is shorter."}),
+    ]);
+    json!({"id": "late", "messages": messages}).to_string()
+}
+
+#[test]
+fn a_window_shows_what_its_edits_copy_and_what_was_asked_last() {
+    let last = |n_more: usize| {
+        let keys = "eval_share = 0.0\nmax_ratio = 1.0\nmax_tokens = 1500\n";
+        let (dir, told) = dataset(&late_edit(n_more), keys);
+        assert!(told.contains(" 0 left out"), "{told}");
+        rows(&dir.path("run/dataset/train/part-00000.parquet")).pop().expect("a row")
+    };
+    let said = |row: &Value| -> Vec<String> {
+        let messages = row["messages"].as_array().expect("messages").iter();
+        let text = |message: &Value| {
+            let text = message["content"].as_str().expect("a text").replace("\n\n", " / ");
+            let text = text.chars().take(60).collect::<String>();
+            format!(
+                "{}{} {text}",
+                message["role"].as_str().expect("a role"),
+                if message["train"] == false { "-" } else { "" }
+            )
+        };
+        messages.map(text).collect()
+    };
+    let row = last(0);
+    let (told, all) = (said(&row), row.to_string());
+    assert_eq!(told[0], "user Look at the queue. / [2 messages are left out here]", "{told:#?}");
+    assert_eq!(told[1], "assistant- I read c1.");
+    assert!(all.contains("let timeout = self.limits.timeout;\\n    self.queue.drain(timeout);\\n}"), "{all}");
+    assert!(told[3].starts_with("user [58 messages are left out here] / Now make the timeout"), "{told:#?}");
+    assert!(told[4].starts_with("assistant- I read c3"), "{told:#?}");
+    let end = &told[told.len() - 3..];
+    assert_eq!(end, ["assistant I edit e.", "tool done", "assistant It is shorter."]);
+    // Where there is no room for it, who learns the edit learns to guess.
+    let row = last(100);
+    let told = said(&row);
+    assert!(!row.to_string().contains("I read c1."), "{told:#?}");
+    assert_eq!(told[told.len() - 3], "assistant- I edit e.", "{told:#?}");
+}
+
 #[test]
 fn a_row_has_as_many_tokens_as_its_template_makes_of_it() {
     let template = "{% for message in messages %}<|{{ message.role }}|>\n{{ message['content'] }}{% if message.tool_calls %}{{ message.tool_calls | tojson }}{% endif %}\

@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use crate::model::LookAhead;
 use crate::pipeline::split::Side;
 use crate::pipeline::{
-    Arguments, CallOrder, Compact, Empty, EvalLookAhead, GroupBy, RowForm, TargetName, Thinking, Twins, Unfit,
+    Arguments, CallOrder, ChatTemplate, Compact, Empty, EvalLookAhead, GroupBy, RowForm, TargetName, Thinking, Twins,
+    Unfit,
 };
 
 /// One in twenty is enough to see whether training goes well.
@@ -65,6 +66,14 @@ pub struct DatasetOptions {
 }
 
 impl DatasetOptions {
+    /// Takes what the file with the chat template holds.
+    pub(super) fn know(&mut self, template: &ChatTemplate, bytes: &[u8]) {
+        self.chat_template_blake3 = Some(blake3::hash(bytes).to_hex().to_string());
+        if matches!(self.target, TargetName::Trl | TargetName::Unsloth) {
+            self.training_template = template.minds_train().map(str::to_owned);
+        }
+    }
+
     /// How far an engine looks ahead on this side, where for training it looks as far as `train`.
     pub fn look_ahead(&self, side: Side, train: Option<LookAhead>) -> Option<LookAhead> {
         match (side, train, self.eval_look_ahead) {

@@ -20,7 +20,7 @@ use crate::model::{
 };
 use crate::pipeline::{
     Ages, ChatTemplate, Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES,
-    MAX_RECORD_BYTES, MaxRejects, Originals, PolicyOptions, TableName, TableOptions, TargetName,
+    MAX_RECORD_BYTES, MaxRejects, Originals, PolicyOptions, TableName, TableOptions,
 };
 
 /// A part has at most about this much of a file that can be cut: enough that the files of a part are large, little
@@ -365,11 +365,8 @@ impl JobSettings {
         {
             let bytes = read(path, FileKind::ChatTemplate)?;
             let template = ChatTemplate::read(path, &bytes)?;
-            if matches!(dataset.target, TargetName::Trl | TargetName::Unsloth) {
-                dataset.training_template = template.minds_train().map(str::to_owned);
-            }
+            dataset.know(&template, &bytes);
             self.files.template = Some(template);
-            dataset.chat_template_blake3 = Some(blake3::hash(&bytes).to_hex().to_string());
         }
         (self.options.tokenizer_blake3, self.options.use_model_blake3) = self.files.hashes.clone();
         Ok(self)

@@ -1,7 +1,11 @@
 //! Compressed messages that are shown whole again: where hiding saved little, or as far as there is room. Knows what was hidden; refuses
 //! to know why.
 
-use crate::model::{Condensed, Conversation, NewBody, Output};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use crate::model::{Condensed, Content, Conversation, NewBody, Output};
+use crate::walk::Copies;
 
 /// Hiding saves at least so many bytes of a message …
 const MIN_SAVED: usize = 1000;
@@ -11,6 +15,68 @@ const MIN_PART: usize = 3;
 /// Shows again what saved little: what somebody may have read there is worth more.
 pub(super) fn show_little(condensed: &mut Condensed, conversation: &Conversation<'_>) {
     show(condensed, conversation, |saved, of| saved < MIN_SAVED || saved * MIN_PART < of);
+}
+
+/// Shows again, in at most `room` bytes, the messages that show last what edits of learned turns copy, where it is hidden; gives what
+/// room is left.
+pub(super) fn show_copied(
+    condensed: &mut Condensed,
+    conversation: &Conversation<'_>,
+    is_learned: impl Fn(usize) -> bool,
+    room: usize,
+) -> usize {
+    let mut wanted = BTreeSet::new();
+    for (_, lines) in hidden_copies(condensed, conversation, is_learned) {
+        wanted.extend(lines.into_iter().flatten());
+    }
+    let mut left = room;
+    for output in &mut condensed.messages {
+        if let Some((index, saved, _)) = saved(output, conversation)
+            && wanted.contains(&index)
+            && let Some(rest) = left.checked_sub(saved)
+        {
+            left = rest;
+            *output = Output::Kept { index };
+        }
+    }
+    left
+}
+
+/// Turns whose edits copy lines of which more than a quarter is hidden.
+pub(super) fn blind(condensed: &Condensed, conversation: &Conversation<'_>) -> Vec<usize> {
+    let edits = hidden_copies(condensed, conversation, |_| true);
+    let is_blind = |lines: &[Option<usize>]| lines.iter().flatten().count() * 4 > lines.len();
+    edits.into_iter().filter(|(_, lines)| is_blind(lines)).map(|(message, _)| message).collect()
+}
+
+/// Of each turn that edits, for each line that it copies and that stands before it, the last message that shows it, where it is hidden.
+fn hidden_copies(
+    condensed: &Condensed,
+    conversation: &Conversation<'_>,
+    is_learned: impl Fn(usize) -> bool,
+) -> Vec<(usize, Vec<Option<usize>>)> {
+    let before = Copies::of(conversation);
+    let mut after = conversation.clone();
+    for output in &condensed.messages {
+        if let Output::Replaced(replacement) = output
+            && let [index] = *replacement.sources
+            && let Some(message) = after.messages.get_mut(index)
+        {
+            message.content = Content::Text(Cow::Owned(match &replacement.body {
+                NewBody::Text(text) => text.clone(),
+                NewBody::Parts(parts) => parts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n"),
+            }));
+        }
+    }
+    let after = Copies::of(&after);
+    let edits = before.messages().filter(|&message| is_learned(message));
+    let lines = |message: usize| {
+        let shown = before.shown(message).zip(after.shown(message));
+        shown.filter_map(|(before, after)| {
+            Some(before.filter(|_| after.is_none()).map(|(_, last)| last)).filter(|_| before.is_some())
+        })
+    };
+    edits.map(|message| (message, lines(message).collect())).collect()
 }
 
 /// Shows again what saved least, as long as that takes at most `room` bytes.

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use crate::chat::{Chat, Note};
-use crate::model::{Content, Message, Role, Thought};
+use crate::chat::{self, Chat, Note};
+use crate::model::{Message, Role, Thought};
 use crate::shape::Decoded;
 
 /// The two answers, each a list of one message.
@@ -44,18 +44,8 @@ pub(super) fn pair(decoded: &Decoded<'_>, chat: &mut Chat<'_>) -> Option<Pair> {
     if chosen == rejected || !is_list_chosen && messages.last().is_some_and(|last| last.role == Role::Assistant) {
         return None;
     }
-    messages.push(Message {
-        raw: "",
-        id: None,
-        role: Role::Assistant,
-        name: None,
-        content: Content::Text(Cow::Owned(chosen.clone())),
-        tool_calls: Vec::new(),
-        tool_call_id: None,
-        results: Vec::new(),
-        reasoning: vec![Thought { text: Cow::Owned(rejected.clone()), places: Vec::new() }],
-        provenance: None,
-    });
+    let rejects = vec![Thought { text: Cow::Owned(rejected.clone()), places: Vec::new() }];
+    messages.push(Message { reasoning: rejects, ..chat::said(Role::Assistant, Cow::Owned(chosen.clone())) });
     chat.notes.push(Note::default());
     let said = |text: String| json!([{ "role": "assistant", "content": text }]);
     Some(Pair { chosen: said(chosen), rejected: said(rejected) })

@@ -184,6 +184,7 @@ impl<'t> TrainingBuilder<'t> {
                         self.rows[side as usize].push(row);
                     }
                     Err(Lacks::Assistant) => self.leave_out(place, &id, "no_assistant", json!({})),
+                    Err(Lacks::Targets) => self.leave_out(place, &id, "nothing_to_learn", json!({})),
                     Err(Lacks::Template(why)) => {
                         self.leave_out(place, &id, "template_refuses", json!({ "detail": why }));
                     }

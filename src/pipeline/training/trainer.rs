@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::again::{show_little, show_most};
+use super::again::{blind, show_copied, show_little, show_most};
 use super::chat_template::{ChatTemplate, count};
 use super::turns::turns_of;
 use super::windows::{Long, ended};
@@ -74,6 +74,8 @@ pub(super) struct Fitted<'a> {
 pub(super) enum Lacks {
     /// Nobody is the assistant.
     Assistant,
+    /// Nothing in it is to be learned.
+    Targets,
     /// The chat template of the job refuses it, and says so.
     Template(String),
     /// It takes so many tokens, and no cut helps; which window of how many.
@@ -136,10 +138,15 @@ impl Trainer {
         let task: usize = said.take_while(|(message, _)| message.role != Role::Assistant).map(|(_, cost)| cost).sum();
         of.keeps_users = is(Role::Tool) && self.options.max_tokens.is_none_or(|max_tokens| task * 2 <= max_tokens);
         let tokens_before = whole.n_tokens;
-        let windows = match whole.refusal.take() {
+        let mut windows = match whole.refusal.take() {
             Some(why) => vec![Err(Lacks::Template(why))],
             None => self.fitted(whole, of, scratch),
         };
+        for row in &mut windows {
+            if row.as_ref().is_ok_and(|row| !turns_of(&row.chat, &row.condensed).iter().any(|turn| turn.is_target)) {
+                *row = Err(Lacks::Targets);
+            }
+        }
         Made { windows, tokens_before }
     }
 
@@ -166,7 +173,7 @@ impl Trainer {
         for (at, row) in windows.iter_mut().enumerate().filter(|_| n_windows > 1) {
             match row {
                 Ok(Fitted { window, .. }) | Err(Lacks::Room { window, .. }) => *window = Some((at + 1, n_windows)),
-                Err(Lacks::Assistant | Lacks::Template(_)) => {}
+                Err(Lacks::Assistant | Lacks::Targets | Lacks::Template(_)) => {}
             }
         }
         windows
@@ -182,7 +189,7 @@ impl Trainer {
         if dense.n_tokens as f64 > whole.n_tokens as f64 * MIN_GAIN {
             return whole;
         }
-        Fitted { n_tokens_before: whole.n_tokens, ..dense }
+        self.masked(dense, &whole, of)
     }
 
     /// The row compressed to so many tokens; `None` where that cannot be, or only by hiding more than `max_ratio` allows, or what answers
@@ -205,7 +212,7 @@ impl Trainer {
         let condensed = (self.engines)(asks(None)).ok()?.condense(conversation, scratch);
         let row = self.row(whole.chat.clone(), condensed, of);
         if row.n_tokens <= max_tokens && is_grounded(&row.condensed) {
-            return Some(self.fuller(row, whole, max_tokens, of));
+            return Some(self.masked(self.fuller(row, whole, max_tokens, of), whole, of));
         }
         // A text that a template makes of it has tokens beside those of the messages.
         let (mut n_tokens, mut budget) = (whole.n_tokens, whole.condensed.metrics.tokens_out);
@@ -218,7 +225,7 @@ impl Trainer {
             }
             let row = self.row(whole.chat.clone(), condensed, of);
             if row.n_tokens <= max_tokens {
-                return Some(Fitted { n_tokens_before: whole.n_tokens, ..row });
+                return Some(self.masked(row, whole, of));
             }
             n_tokens = row.n_tokens;
         }
@@ -227,20 +234,32 @@ impl Trainer {
 
     /// The row that fits, with as much shown again as fits.
     fn fuller<'a>(&self, row: Fitted<'a>, whole: &Fitted<'a>, max_tokens: usize, of: Of<'_>) -> Fitted<'a> {
-        let row = Fitted { n_tokens_before: whole.n_tokens, ..row };
-        let conversation = &whole.chat.conversation;
+        let mut row = row;
         let n_bytes = self.lengths(whole).into_iter().sum::<usize>();
         let room = (max_tokens - row.n_tokens) as f64 * n_bytes as f64 / whole.n_tokens.max(1) as f64;
         // What it takes is estimated.
         for share in [0.98, 0.9, 0.7] {
-            let mut condensed = row.condensed.clone();
-            show_most(&mut condensed, conversation, (room * share) as usize);
+            let (mut condensed, conversation) = (row.condensed.clone(), &whole.chat.conversation);
+            let is_learned = |at: usize| !whole.chat.notes[at].is_masked;
+            let left = show_copied(&mut condensed, conversation, is_learned, (room * share) as usize);
+            show_most(&mut condensed, conversation, left);
             let fuller = self.row(whole.chat.clone(), condensed, of);
             if fuller.n_tokens <= max_tokens {
-                return Fitted { n_tokens_before: whole.n_tokens, ..fuller };
+                row = fuller;
+                break;
             }
         }
         row
+    }
+
+    /// The row in which turns are not learned whose edits copy what is hidden.
+    fn masked<'a>(&self, mut row: Fitted<'a>, whole: &Fitted<'a>, of: Of<'_>) -> Fitted<'a> {
+        let blind = blind(&row.condensed, &row.chat.conversation);
+        if !blind.is_empty() {
+            blind.into_iter().for_each(|at| row.chat.notes[at].is_masked = true);
+            row = self.row(row.chat, row.condensed, of);
+        }
+        Fitted { n_tokens_before: whole.n_tokens, ..row }
     }
 
     /// The windows of a chat; none where it has one turn.
@@ -275,9 +294,14 @@ impl Trainer {
     ) {
         let cost = long.cost(own.clone());
         let left = room.saturating_sub(cost);
-        let uncompressed = ((room as f64 / self.options.max_ratio) as usize).saturating_sub(cost);
+        let uncompressed = (room as f64 / self.options.max_ratio) as usize;
+        let halves = long.cut(own.clone(), cost.div_ceil(2));
+        // Fewer turns and what led to them are better than more without.
+        let is_cut = halves.len() > 1 && cost as f64 > uncompressed as f64 * (1.0 - self.options.overlap);
+        let uncompressed = uncompressed.saturating_sub(cost);
+        let fewer = [uncompressed, uncompressed / 2, 0];
         let mut last: Option<Fitted<'a>> = None;
-        for room in [left, left / 2, uncompressed, uncompressed / 2, 0] {
+        for room in [left, left / 2].into_iter().chain(fewer.into_iter().filter(|_| !is_cut)) {
             let chat = long.window(&own, room);
             let n_messages = chat.conversation.messages.len();
             if last.as_ref().is_some_and(|last| last.chat.conversation.messages.len() <= n_messages) {
@@ -292,7 +316,6 @@ impl Trainer {
             }
             last = Some(row);
         }
-        let halves = long.cut(own, cost.div_ceil(2));
         if halves.len() > 1 {
             for half in halves {
                 self.window(long, half, (room, max_tokens), of, scratch, rows);

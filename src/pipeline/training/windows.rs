@@ -4,10 +4,10 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::chat::{Chat, Note};
+use crate::chat::{self, Chat, Note};
 use crate::model::{Content, Conversation, Message, Role};
 use crate::walk::Copies;
 
@@ -75,7 +75,10 @@ impl<'c, 'a> Long<'c, 'a> {
     /// The turns of each window that are to be learned, out of those in `range`, where those of a window may have about `room` tokens.
     pub(super) fn cut(&self, range: Range<usize>, room: usize) -> Vec<Range<usize>> {
         let messages = &self.chat.conversation.messages;
-        let (mut ranges, mut begin, mut taken) = (Vec::new(), range.start, 0);
+        // Of one size, as far as turns allow.
+        let total = self.cost(range.clone());
+        let room = room.min(total.div_ceil(total.div_ceil(room.max(1)).max(1)));
+        let (mut ranges, mut begin, mut taken): (Vec<Range<usize>>, _, _) = (Vec::new(), range.start, 0);
         let mut border = range.start;
         while border < range.end {
             let end = (border + 1..range.end).find(|&at| self.turns[at] == at).unwrap_or(range.end);
@@ -93,8 +96,9 @@ impl<'c, 'a> Long<'c, 'a> {
             taken += cost;
             border = end;
         }
-        if begin < range.end {
-            ranges.push(begin..range.end);
+        match ranges.last_mut().filter(|_| taken as f64 <= room as f64 * (1.0 - NEARLY_FULL)) {
+            Some(last) => last.end = range.end,
+            None => ranges.push(begin..range.end),
         }
         ranges
     }
@@ -147,57 +151,71 @@ impl<'c, 'a> Long<'c, 'a> {
     }
 
     /// The window that shows some turns, and all messages from `start` on.
-    fn told(&self, brought: &[Range<usize>], mut start: usize, own: &Range<usize>) -> Chat<'a> {
-        let messages = &self.chat.conversation.messages;
+    fn told(&self, brought: &[Range<usize>], start: usize, own: &Range<usize>) -> Chat<'a> {
+        let chat = self.chat;
         let first = self.first.min(start);
-        let asked = self.asked[own.start].filter(|&at| at < start);
-        let is_there = |at: usize| {
-            at < first || at >= start || asked == Some(at) || brought.iter().any(|range| range.contains(&at))
-        };
+        // What was asked last where it begins.
+        let asked = self.asked[start].map(|at| at..at + 1);
+        let mut pieces: Vec<Range<usize>> = brought.iter().cloned().chain(asked).collect();
+        pieces.sort_by_key(|range| range.start);
+        pieces.push(start..own.end);
+        let is_there = |at: usize| at < first || pieces.iter().any(|range| range.contains(&at));
         let is_known = |at: usize| {
             let shown = || self.copies.shown(at).flatten();
             let n_unknown = shown().filter(|&(first, last)| !is_there(first) && !is_there(last)).count();
             n_unknown * 2 <= shown().count()
         };
-        let unknown: BTreeSet<usize> = own.clone().filter(|&at| !is_known(at)).collect();
-        let mut kept: Vec<Message<'a>> = messages[..first].to_vec();
-        let mut notes: Vec<Note> = self.chat.notes[..first].to_vec();
-        if let Some(task) = kept.last_mut().filter(|message| start > first && message.role == Role::User) {
-            let mut texts = vec![text_of(task).to_owned()];
-            let leave = |range: Range<usize>, texts: &mut Vec<String>| {
-                let n_there = brought.iter().filter(|of| range.contains(&of.start)).map(Range::len).sum::<usize>();
-                match range.len() - n_there {
-                    0 => {}
-                    1 => texts.push("[1 message is left out here]".to_owned()),
-                    n => texts.push(format!("[{n} messages are left out here]")),
-                }
-            };
-            // What the window is about, where it stands before it.
-            if let Some(asked) = asked {
-                leave(first..asked, &mut texts);
-                texts.push(text_of(&messages[asked]).to_owned());
+        let (mut told, mut end) = (Told::default(), 0);
+        for range in std::iter::once(0..first).chain(pieces.iter().cloned()) {
+            match range.start - end {
+                0 => {}
+                1 => told.say("[1 message is left out here]"),
+                n => told.say(&format!("[{n} messages are left out here]")),
             }
-            leave(asked.map_or(first, |asked| asked + 1)..start, &mut texts);
-            if messages[start].role == Role::User && brought.is_empty() {
-                texts.push(text_of(&messages[start]).to_owned());
-                start += 1;
+            end = range.end;
+            for at in range {
+                let note = chat.notes[at];
+                let is_own = own.contains(&at);
+                told.push(
+                    &chat.conversation.messages[at],
+                    Note { is_masked: note.is_masked || !is_own || !is_known(at), ..note },
+                );
             }
-            task.content = Content::Text(Cow::Owned(texts.join("\n\n")));
-        }
-        for range in brought.iter().cloned().chain(std::iter::once(start..own.end)) {
-            kept.extend_from_slice(&messages[range.clone()]);
-            notes.extend(range.map(|at| {
-                let note = self.chat.notes[at];
-                Note { is_masked: note.is_masked || at < own.start || unknown.contains(&at), ..note }
-            }));
         }
         let conversation = Conversation {
-            id: self.chat.conversation.id.clone(),
-            messages: kept,
-            is_compacted: self.chat.conversation.is_compacted,
+            id: chat.conversation.id.clone(),
+            messages: told.messages,
+            is_compacted: chat.conversation.is_compacted,
             ..Conversation::default()
         };
-        ended(&Chat { conversation, notes, left: self.chat.left })
+        ended(&Chat { conversation, notes: told.notes, left: chat.left })
+    }
+}
+
+/// The messages of a window so far; neighbours of the user are one.
+#[derive(Default)]
+struct Told<'a> {
+    messages: Vec<Message<'a>>,
+    notes: Vec<Note>,
+}
+
+impl<'a> Told<'a> {
+    fn push(&mut self, message: &Message<'a>, note: Note) {
+        if message.role == Role::User && self.messages.last().is_some_and(|last| last.role == Role::User) {
+            return self.say(text_of(message));
+        }
+        self.messages.push(message.clone());
+        self.notes.push(note);
+    }
+
+    /// Something stands in the place of the user.
+    fn say(&mut self, text: &str) {
+        if let Some(last) = self.messages.last_mut().filter(|last| last.role == Role::User) {
+            last.content = Content::Text(Cow::Owned(format!("{}\n\n{text}", text_of(last))));
+            return;
+        }
+        self.messages.push(chat::said(Role::User, Cow::Owned(text.to_owned())));
+        self.notes.push(Note { is_filler: true, ..Note::default() });
     }
 }
 

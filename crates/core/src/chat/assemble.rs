@@ -4,17 +4,23 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::model::{Content, Conversation, Message, Role, ShapeName, Thought};
+use crate::model::{Conversation, Message, Role, ShapeName, Thought};
 use crate::shape::Decoded;
 
 use super::flow::Step;
 use super::openhands;
 use super::pieces::{self, Piece, Reply};
-use super::seen::{ASSISTANT_FIRST, Chat, LOST_CALL, LeftOut, NO_RESULT, Note};
+use super::seen::{ASSISTANT_FIRST, Chat, LOST_CALL, LeftOut, NO_RESULT, Note, said};
 use super::speakers::{self, Speakers};
 use super::threads::Thread;
 use super::tools::{final_reply, system_beside};
 use super::waiting::Waiting;
+
+/// What Claude Code writes in the user's name behind a turn that he stopped, or a call that he refused.
+const INTERRUPTED: &str = "[Request interrupted by user";
+
+/// The result of a call that the user of Claude Code did not allow.
+const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
 
 /// What one speaker says at once.
 #[derive(Debug)]
@@ -177,6 +183,11 @@ impl<'a> Turns<'a> {
             return;
         }
         self.is_stopped = true;
+        if text.trim_start().starts_with(INTERRUPTED)
+            && let Some(Turn::Assistant { reply, .. }) = self.done.last_mut()
+        {
+            reply.is_cut = true;
+        }
         match self.done.last_mut() {
             Some(Turn::Human(texts)) => texts.push(text),
             _ => self.done.push(Turn::Human(vec![text])),
@@ -300,7 +311,11 @@ impl<'a> Turns<'a> {
                 Turn::Assistant { reply, results, .. } => {
                     // Calls of which none was made, while the conversation goes on: somebody stopped them.
                     let is_stopped = at + 1 < n_turns && !results.is_empty() && results.iter().all(Option::is_none);
-                    let is_cut = reply.is_cut || is_stopped;
+                    let is_refused = |result: &Option<Cow<'_, str>>| {
+                        result.as_ref().is_some_and(|result| result.starts_with(REFUSED))
+                    };
+                    let is_refused = !results.is_empty() && results.iter().all(is_refused);
+                    let is_cut = reply.is_cut || is_stopped || is_refused;
                     let note = Note { is_cut, is_masked: reply.is_masked, ..Note::default() };
                     let mut calls = reply.calls;
                     let mut seen = BTreeSet::new();
@@ -355,20 +370,4 @@ fn also<'a>(result: &mut Option<Cow<'a, str>>, text: Cow<'a, str>) {
 
 fn joined(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
     if texts.len() == 1 { texts.remove(0) } else { Cow::Owned(texts.join("\n\n")) }
-}
-
-/// A message that stands in no record.
-fn said<'a>(role: Role<'a>, text: Cow<'a, str>) -> Message<'a> {
-    Message {
-        raw: "",
-        id: None,
-        role,
-        name: None,
-        content: Content::Text(text),
-        tool_calls: Vec::new(),
-        tool_call_id: None,
-        results: Vec::new(),
-        reasoning: Vec::new(),
-        provenance: None,
-    }
 }

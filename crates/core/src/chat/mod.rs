@@ -17,7 +17,7 @@ use crate::shape::Decoded;
 #[cfg(test)]
 mod tests;
 
-pub use seen::{ASSISTANT_FIRST, Chat, LOST_CALL, LeftOut, NO_RESULT, Note};
+pub use seen::{ASSISTANT_FIRST, Chat, LOST_CALL, LeftOut, NO_RESULT, Note, said};
 pub use tools::tools;
 
 /// The chats of a record, the main one first.

@@ -10,6 +10,9 @@ use crate::shape::{Decoded, RawJson, items, member};
 const MASKS: [(&str, &[&str]); 4] =
     [("train", &["false"]), ("training", &["false"]), ("weight", &["0", "0.0"]), ("loss", &["false"])];
 
+/// What Claude Code writes where it asks for no reply.
+const NO_REPLY: &str = "No response requested.";
+
 /// Names of messages that a program writes for its user and sends to no model.
 const TOLD_TO_USER: [&str; 9] = [
     "api_error",
@@ -71,7 +74,11 @@ pub(super) fn of<'a>(
     match (&message.role, decoded.shape()) {
         (Role::Assistant, ShapeName::GeminiCli) => gemini(message, out),
         (Role::Assistant, ShapeName::ClaudeCode) if is_program(raw) => out.push(Piece::NotSaid),
-        (Role::Assistant, _) => out.push(Piece::Reply(reply(message, decoded.shape()))),
+        (Role::Assistant, _) => {
+            let reply = reply(message, decoded.shape());
+            let is_program = reply.calls.is_empty() && reply.texts == [NO_REPLY];
+            out.push(if is_program { Piece::NotSaid } else { Piece::Reply(reply) });
+        }
         // What Claude Code tells its user stands in the log alone.
         (Role::System, _) if message.name.as_deref().is_some_and(|name| TOLD_TO_USER.contains(&name)) => {
             out.push(Piece::NotSaid);

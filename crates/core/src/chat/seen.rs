@@ -1,6 +1,8 @@
 //! What an API saw of a record: its messages, what stands in for what is not in the log, and what of the log is no part of it.
 
-use crate::model::Conversation;
+use std::borrow::Cow;
+
+use crate::model::{Content, Conversation, Message, Role};
 
 /// Stands where a call has no result: nothing else may follow a call.
 pub const NO_RESULT: &str = "[no result was recorded]";
@@ -44,4 +46,21 @@ pub struct LeftOut {
     pub of_user: usize,
     /// Replies that broke off and were tried again at once.
     pub retried: usize,
+}
+
+/// A message that stands in no record.
+#[must_use]
+pub fn said<'a>(role: Role<'a>, text: Cow<'a, str>) -> Message<'a> {
+    Message {
+        raw: "",
+        id: None,
+        role,
+        name: None,
+        content: Content::Text(text),
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+        results: Vec::new(),
+        reasoning: Vec::new(),
+        provenance: None,
+    }
 }

@@ -57,6 +57,11 @@ impl Copies {
         copies
     }
 
+    /// The messages that edit, ascending.
+    pub fn messages(&self) -> impl Iterator<Item = usize> {
+        self.copied.keys().copied()
+    }
+
     /// Of each line that the edits of a message copy, the first and the last message before it that show it.
     pub fn shown(&self, message: usize) -> impl Iterator<Item = Option<(usize, usize)>> {
         let lines = self.copied.get(&message).into_iter().flatten();
