@@ -375,6 +375,20 @@ fn files_of_the_data_are_part_of_what_is_verified() {
         dir.write(&format!("run/dataset/{name}"), &bytes);
     }
     condenser(dir.root(), &["verify", "run"]).ok();
+    dir.write("run/dataset/train/part-00007.parquet", b"of somebody else");
+    let told = condenser(dir.root(), &["verify", "run"]).exits(4);
+    assert!(told.stderr.contains("part-00007.parquet: the run did not write this file"), "{}", told.stderr);
+}
+
+#[test]
+fn rows_of_a_data_set_that_are_given_as_input_say_what_helps() {
+    let (dir, _) = dataset(&jsonl(5, 41), "eval_share = 0.0\n");
+    let told = condenser(dir.root(), &["compress", "run/dataset/train/part-00000.parquet", "-o", "again"]).ends();
+    assert!(
+        told.stderr.contains("its messages are lists of JSON texts, as data sets of condenser have them"),
+        "{}",
+        told.stderr
+    );
 }
 
 /// What the guard makes of a conversation that the blunt engine would merge or replace.

@@ -78,7 +78,7 @@ fn check_files(app: &App, run: &Run) -> Result<()> {
         app.stop.check()?;
         run.check_files(commit)?;
     }
-    Ok(())
+    run.check_folders()
 }
 
 /// Numbers of records and bytes.

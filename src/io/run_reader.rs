@@ -140,6 +140,26 @@ impl Run {
         commit.files.iter().try_for_each(|file| self.check_file(file, &part))
     }
 
+    /// Looks for files beside those of its tables that a reader of the folder would take for theirs.
+    pub fn check_folders(&self) -> Result<()> {
+        let files = || self.commits.iter().flat_map(|commit| &commit.files).map(|file| file.path.as_str());
+        let own: BTreeSet<&str> = files().collect();
+        let kind = |path: &str| {
+            let (folder, name) = path.rsplit_once('/')?;
+            Some((folder.to_owned(), name.split_once('.')?.1.to_owned()))
+        };
+        let kinds: BTreeSet<(String, String)> = files().filter_map(kind).collect();
+        let is_other =
+            |name: &&String| !own.contains(name.as_str()) && kind(name).is_some_and(|kind| kinds.contains(&kind));
+        match self.root.names()?.keys().find(is_other) {
+            Some(name) => Err(Error::verification(
+                self.root.join(name).to_string(),
+                "the run did not write this file, and who loads the folder reads it with the others: take it away",
+            )),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn check_file(&self, file: &TableFile, part: &str) -> Result<()> {
         let path = self.root.join(&file.path);
         let place = path.to_string();

@@ -2,7 +2,7 @@
 //! rows. Knows no file.
 
 use arrow::array::Array;
-use arrow::datatypes::{DataType, Schema};
+use arrow::datatypes::{DataType, FieldRef, Schema};
 use arrow::record_batch::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use serde::{Deserialize, Serialize};
@@ -265,6 +265,10 @@ fn id_column(schema: &Schema, messages: usize) -> Option<usize> {
     })
 }
 
+/// What helps with a data set that is given as input.
+const LIST_OF_TEXTS: &str = "its messages are lists of JSON texts, as data sets of condenser have them: give the inputs that they were \
+     made of, or their rows as JSON lines (`to_json` of the package `datasets`)";
+
 fn no_column(name: &str, schema: &Schema, options: &TableOptions) -> Error {
     let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     let columns = columns.join(", ");
@@ -278,7 +282,12 @@ fn no_column(name: &str, schema: &Schema, options: &TableOptions) -> Error {
              --messages-column; the columns are {columns}"
         ),
     };
-    Error::input(name, message)
+    let is_list_of_texts = |field: &FieldRef| {
+        let DataType::List(item) = field.data_type() else { return false };
+        is_text(item.data_type()) && MESSAGES.iter().any(|name| field.name().eq_ignore_ascii_case(name))
+    };
+    let error = Error::input(name, message);
+    if schema.fields().iter().any(is_list_of_texts) { error.hinting(LIST_OF_TEXTS) } else { error }
 }
 
 /// True when a struct field of list type survives its way through JSON, whatever it holds.

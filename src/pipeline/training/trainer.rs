@@ -293,13 +293,15 @@ impl Trainer {
         rows: &mut Vec<Result<Fitted<'a>, Lacks>>,
     ) {
         let cost = long.cost(own.clone());
-        let left = room.saturating_sub(cost);
         let uncompressed = (room as f64 / self.options.max_ratio) as usize;
+        // What leads to turns is no longer than they are, unless they are few.
+        let context = cost.max((uncompressed as f64 * self.options.overlap) as usize);
+        let left = room.saturating_sub(cost).min(context);
         let halves = long.cut(own.clone(), cost.div_ceil(2));
         // Fewer turns and what led to them are better than more without.
         let is_cut = halves.len() > 1 && cost as f64 > uncompressed as f64 * (1.0 - self.options.overlap);
         let uncompressed = uncompressed.saturating_sub(cost);
-        let fewer = [uncompressed, uncompressed / 2, 0];
+        let fewer = [uncompressed.min(left), uncompressed.min(left) / 2, 0];
         let mut last: Option<Fitted<'a>> = None;
         for room in [left, left / 2].into_iter().chain(fewer.into_iter().filter(|_| !is_cut)) {
             let chat = long.window(&own, room);
