@@ -1,6 +1,6 @@
 //! Training-ready data: its rows, its split, what is left out, and the packages that load it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -276,6 +276,57 @@ fn what_does_not_fit_is_cut_where_turns_end_and_every_answer_is_in_one_window() 
     let expected: Vec<&Value> =
         messages.iter().filter(|message| message["role"] == "assistant").map(|message| &message["content"]).collect();
     assert_eq!(answers.iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn tools_that_no_log_names_are_those_that_conversations_of_one_system_prompt_call() {
+    let record = |id: &str, system: &str, tool: &str, given: &Value| {
+        let call = json!([{"id": "c", "type": "function", "function": {"name": tool, "arguments": given.to_string()}}]);
+        let begin = if system.is_empty() { Vec::new() } else { vec![json!({"role": "system", "content": system})] };
+        let turns = [
+            json!({"role": "user", "content": format!("Please {tool} {id}.")}),
+            json!({"role": "assistant", "content": "", "tool_calls": call}),
+            json!({"role": "tool", "tool_call_id": "c", "content": "done"}),
+            json!({"role": "assistant", "content": "It is done."}),
+        ];
+        json!({"id": id, "messages": ([begin, turns.to_vec()].concat())}).to_string()
+    };
+    let records = [
+        record("a", "You sell flights.", "find", &json!({"from": "LAX", "day": 3})),
+        record("b", "You sell flights.", "cancel", &json!({"id": "X"})),
+        record("c", "", "find", &json!({"from": "JFK", "day": 4, "note": "window"})),
+        record("d", "", "find", &json!({"from": "SFO", "day": "3"})),
+        record("e", "", "weigh", &json!({"bag": 1})),
+    ];
+    let (dir, _) = dataset(&records.join("\n"), "eval_share = 0.0\ndedup = \"exact\"\n");
+    let mut told = BTreeMap::new();
+    for row in rows(&dir.path("run/dataset/train/part-00000.parquet")) {
+        let tools: Vec<String> = row["tools"]
+            .as_array()
+            .expect("tools")
+            .iter()
+            .map(|tool| {
+                let function = &tool["function"];
+                format!("{} {}", function["name"].as_str().expect("a name"), function["parameters"])
+            })
+            .collect();
+        told.insert(row["id"].as_str().expect("an id").to_owned(), tools);
+    }
+    let find = |day: &str, required: &str| {
+        format!(
+            "find {{\"type\":\"object\",\"properties\":{{\"day\":{day},\"from\":{{\"type\":\"string\"}}}},\"required\":[{required}]}}"
+        )
+    };
+    assert_eq!(told["a"], told["b"]);
+    assert!(told["a"].len() == 2 && told["a"][0].starts_with("cancel "), "{told:#?}");
+    assert_eq!(told["a"][1], find("{\"type\":\"integer\"}", "\"day\",\"from\""));
+    // Others share what is known of a tool.
+    assert_eq!(
+        told["c"],
+        [find("{}", "\"day\",\"from\"").replace("}},\"required", "},\"note\":{\"type\":\"string\"}},\"required")]
+    );
+    assert_eq!(told["c"], told["d"]);
+    assert!(told["e"].len() == 1 && told["e"][0].starts_with("weigh "), "{told:#?}");
 }
 
 /// A session in which a file that was read at its beginning is edited at its end, when the user asks for it.

@@ -1,6 +1,6 @@
 //! Conversations as an API saw them take time in proportion to the record, whatever is wrong with it.
 
-use condenser::chat::{chats, tools};
+use condenser::chat::{CalledTools, chats};
 use condenser::shape::{decode, detect};
 
 use crate::support::growth::{Clock, Slow, TEXT};
@@ -61,7 +61,10 @@ fn conversations_are_put_together_in_linear_time() {
             let decoded = decode(record, detect(record).expect("a shape"), "x").expect("a record");
             let found = chats(&decoded);
             assert_eq!(found.len(), 1);
-            assert!(tools(&decoded, &found[0].conversation).is_none_or(|tools| !tools.is_empty()));
+            assert_eq!(
+                CalledTools::of(&found[0].conversation).is_empty(),
+                CalledTools::of(&found[0].conversation).list().is_empty()
+            );
             start.passed()
         };
         slow.check(name, make, time, TEXT);

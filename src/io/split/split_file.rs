@@ -1,10 +1,12 @@
 //! The files of a split in a run: what was decided about every conversation, in the order of the plan, and the side of every key,
 //! for runs that come later. Knows their layout; refuses to know how it was decided.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
 
 use super::packed::{PLACE_BYTES, PackedPlace, VERDICT_BYTES, bytes_at, long_at, place_of, verdict_of};
 use super::scratch::Scratch;
@@ -84,6 +86,7 @@ pub struct VerdictFile {
     /// The place of the first conversation of each block.
     firsts: Vec<PackedPlace>,
     open: Mutex<Open>,
+    tools: BTreeMap<String, Vec<Value>>,
 }
 
 #[derive(Debug)]
@@ -113,7 +116,7 @@ impl VerdictFile {
             firsts.push(first);
         }
         let open = Open { file, blocks: HashMap::new(), order: VecDeque::new() };
-        Ok(Self { place: place.to_string(), n, firsts, open: Mutex::new(open) })
+        Ok(Self { place: place.to_string(), n, firsts, open: Mutex::new(open), tools: split.tools.clone() })
     }
 }
 
@@ -171,6 +174,10 @@ impl Verdicts for VerdictFile {
             at => open.text(verdict_offset(self.n) + at).map_err(cannot)?,
         };
         Ok(verdict_of(record[PLACE_BYTES], || text))
+    }
+
+    fn tools(&self) -> Option<&BTreeMap<String, Vec<Value>>> {
+        Some(&self.tools)
     }
 }
 

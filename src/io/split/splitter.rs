@@ -14,7 +14,9 @@ use super::sorter::Sorter;
 use super::split_file::{EarlierSides, KEYS, KEYS_LINE, SIDE_BYTES, VERDICTS, VERDICTS_LINE};
 use crate::error::{Error, Result};
 use crate::io::store::Place;
-use crate::pipeline::split::{ChatNote, EvaluationItems, Excluded, NoteSink, PlannedSplit, Side, SplitVerdict};
+use crate::pipeline::split::{
+    ChatNote, EvaluationItems, Excluded, NoteSink, PlannedSplit, Side, SplitVerdict, ToolLists,
+};
 use crate::pipeline::{GroupBy, SplitOptions, Twins};
 
 /// Bytes of a file that are put into a run at once.
@@ -29,6 +31,7 @@ pub struct Splitter {
     wanted: Wanted,
     notes: NoteFiles,
     earlier: Option<EarlierSides>,
+    tools: ToolLists,
 }
 
 impl Splitter {
@@ -51,7 +54,7 @@ impl Splitter {
         };
         let notes = NoteFiles::new(&scratch, wanted, options.group_by != GroupBy::Id)?;
         let earlier = earlier.map(|(run, split)| EarlierSides::open(run, split)).transpose()?;
-        Ok(Self { options: options.clone(), eval_share, scratch, wanted, notes, earlier })
+        Ok(Self { options: options.clone(), eval_share, scratch, wanted, notes, earlier, tools: ToolLists::default() })
     }
 
     /// Decides about all conversations; may take minutes.
@@ -59,11 +62,11 @@ impl Splitter {
     /// # Errors
     /// When there is no room.
     pub fn decide(self, items: &EvaluationItems) -> Result<Made> {
-        let Self { options, eval_share, scratch, wanted, notes, mut earlier } = self;
+        let Self { options, eval_share, scratch, wanted, notes, mut earlier, tools } = self;
         let notes = notes.written()?;
         let duplicates = Duplicates::find(&notes, wanted, &scratch)?;
         let mut sides = Sides::of(&notes, &duplicates, (&options, eval_share), earlier.as_mut())?;
-        let mut split = PlannedSplit::default();
+        let mut split = PlannedSplit { tools: tools.lists(), ..PlannedSplit::default() };
         let verdicts = verdicts(&notes, (&duplicates, &mut sides), items, &scratch, &mut split)?;
         let keys = keys(&notes, &mut sides, &scratch, &mut split)?;
         Ok(Made { split, verdicts, keys })
@@ -72,6 +75,7 @@ impl Splitter {
 
 impl NoteSink for Splitter {
     fn take(&mut self, notes: Vec<ChatNote>) -> Result<()> {
+        notes.iter().for_each(|note| self.tools.take(&note.tool_group, &note.tools));
         self.notes.take(notes)
     }
 }

@@ -10,6 +10,7 @@ mod notes;
 mod origin;
 mod planned;
 mod survey;
+mod tool_group;
 mod verdict;
 mod words;
 
@@ -20,4 +21,5 @@ pub use minhash::{Fingerprint, N_BANDS};
 pub use notes::{ChatNote, N_CLASSES, Surveyor};
 pub use planned::PlannedSplit;
 pub use survey::{NoteSink, survey};
+pub use tool_group::{ToolGroup, ToolLists};
 pub use verdict::{ById, ChatPlace, Excluded, Side, SplitVerdict, Verdicts};

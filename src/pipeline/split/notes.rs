@@ -5,8 +5,9 @@ use super::contaminate::EvaluationItems;
 use super::keys::{GroupKey, KeyKind};
 use super::minhash::Fingerprint;
 use super::origin::Origin;
+use super::tool_group::ToolGroup;
 use super::words::{joined, mixed, push_words, text_hash};
-use crate::chat::{Chat, chats};
+use crate::chat::{CalledTools, Chat, chats, named_tools};
 use crate::model::{Conversation, Message, Role};
 use crate::pipeline::make_up::class_of;
 use crate::pipeline::tables::label;
@@ -44,6 +45,10 @@ pub struct ChatNote {
     pub text: Option<Fingerprint>,
     /// The evaluation item that it holds.
     pub item: Option<u32>,
+    /// The tools that it calls, where its record names none.
+    pub tools: CalledTools,
+    /// With what chats it shares its tools.
+    pub tool_group: ToolGroup,
 }
 
 /// Takes the notes.
@@ -57,7 +62,12 @@ impl Surveyor {
     /// The notes of the chats of a record.
     pub(crate) fn notes(&self, (input, row): (usize, u64), decoded: &Decoded<'_>) -> Vec<ChatNote> {
         let origin = Origin::of(decoded);
-        let of = |(chat, it): (usize, Chat<'_>)| self.note((input, row, chat), &it, &origin);
+        let is_named = named_tools(decoded).is_some();
+        let of = |(chat, it): (usize, Chat<'_>)| {
+            let tools = if is_named { CalledTools::default() } else { CalledTools::of(&it.conversation) };
+            let tool_group = ToolGroup::of(decoded, &it.conversation);
+            ChatNote { tools, tool_group, ..self.note((input, row, chat), &it, &origin) }
+        };
         chats(decoded).into_iter().enumerate().map(of).collect()
     }
 
@@ -89,6 +99,8 @@ impl Surveyor {
             prompt: Fingerprint::of(&read.prompt),
             text: Fingerprint::of(&read.words),
             item: is_looked_for.then(|| self.items.held_in(&[read.system, read.words].concat())).flatten(),
+            tools: CalledTools::default(),
+            tool_group: ToolGroup::default(),
         }
     }
 }

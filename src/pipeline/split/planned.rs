@@ -1,6 +1,9 @@
 //! What a plan says of the split that was made for it. Knows counts and hashes; refuses to know files.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::verdict::{Excluded, Side, SplitVerdict};
 
@@ -24,6 +27,9 @@ pub struct PlannedSplit {
     pub near_duplicates: u64,
     /// Conversations that are left out since an evaluation file holds a text of theirs.
     pub contaminated: u64,
+    /// Tools that no record names, by the group of conversations that share them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, Vec<Value>>,
 }
 
 impl PlannedSplit {

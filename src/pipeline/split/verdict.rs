@@ -1,7 +1,10 @@
 //! What was decided about a conversation of a data set: its side, and why it is on none. Knows the port through which workers
 //! ask; refuses to know how it was decided.
 
+use std::collections::BTreeMap;
 use std::fmt;
+
+use serde_json::Value;
 
 use super::keys::{GroupKey, KeyKind};
 use crate::error::Result;
@@ -73,6 +76,10 @@ pub trait Verdicts: fmt::Debug + Send + Sync {
     /// # Errors
     /// When it cannot be read, or the conversation was not there when it was decided.
     fn of(&self, place: ChatPlace<'_>) -> Result<SplitVerdict>;
+    /// The tools that conversations share, by their group.
+    fn tools(&self) -> Option<&BTreeMap<String, Vec<Value>>> {
+        None
+    }
 }
 
 /// Sides by nothing but ids.

@@ -164,7 +164,7 @@ fn for_trainers(options: &DatasetOptions, card: &mut String) {
         RowForm::Preference => "`prompt` is the conversation, `chosen` and `rejected` are two answers to it".to_owned(),
     };
     card.push_str(&format!(
-        "{rows}{thinking}. `tools` are those of the log, or inferred from the calls where it names none.\n"
+        "{rows}{thinking}. `tools` are those of the log, or inferred from the calls of all conversations with its system prompt where it names none.\n"
     ));
     match options.target {
         TargetName::Openai | TargetName::LlamaFactory => {}

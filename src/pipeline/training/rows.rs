@@ -13,12 +13,12 @@ use serde_json::{Map, Value, json};
 use super::preference::{self, Pair};
 use super::tally::TrainingTally;
 use super::trainer::{Fitted, Lacks, Made, Trainer};
-use crate::chat::chats;
+use crate::chat::{CalledTools, chats, named_tools};
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
 use crate::pipeline::bridge::guard;
 use crate::pipeline::make_up::MakeUp;
-use crate::pipeline::split::{ById, ChatPlace, Verdicts};
+use crate::pipeline::split::{ById, ChatPlace, ToolGroup, Verdicts};
 use crate::pipeline::tables::RowPlace;
 use crate::pipeline::{DatasetOptions, RowForm, TargetName};
 use crate::shape::Decoded;
@@ -167,7 +167,14 @@ impl<'t> TrainingBuilder<'t> {
                 self.leave_out(place, &id, "no_preference", json!({}));
                 continue;
             }
-            let Made { mut windows, tokens_before } = self.trainer.fit(decoded, &chat, side, scratch);
+            // Those that the record names, else those that others like it call as well.
+            let tools = named_tools(decoded).or_else(|| {
+                let called = CalledTools::of(&chat.conversation);
+                let known = self.verdicts.and_then(Verdicts::tools);
+                let chosen = known.and_then(|known| ToolGroup::of(decoded, &chat.conversation).choose(known, &called));
+                chosen.or_else(|| Some(called.list()).filter(|tools| !tools.is_empty()))
+            });
+            let Made { mut windows, tokens_before } = self.trainer.fit(&chat, tools, side, scratch);
             if is_preference {
                 // The last window is the one that the answers end.
                 windows.drain(..windows.len().saturating_sub(1));

@@ -11,14 +11,13 @@ use super::chat_template::{ChatTemplate, count};
 use super::turns::turns_of;
 use super::windows::{Long, ended};
 use super::wording;
-use crate::chat::{self, Chat};
+use crate::chat::Chat;
 use crate::engine::Scratch;
 use crate::error;
 use crate::model::{Condensed, EngineOptions, Message, Reason, Role};
 use crate::pipeline::condense::Keeper;
 use crate::pipeline::split::Side;
 use crate::pipeline::{Compact, Condense, DatasetOptions, Unfit};
-use crate::shape::Decoded;
 use crate::text::tokens::{Chars, TokenCounter};
 
 /// How often a budget is made smaller until what a template makes of it fits.
@@ -121,8 +120,8 @@ impl Trainer {
     /// The rows of one chat, and what of it fits nowhere.
     pub(super) fn fit<'a>(
         &self,
-        decoded: &Decoded<'_>,
         chat: &Chat<'a>,
+        tools: Option<Vec<Value>>,
         side: Side,
         scratch: &mut Scratch,
     ) -> Made<'a> {
@@ -131,7 +130,7 @@ impl Trainer {
         if !is(Role::Assistant) {
             return Made { windows: vec![Err(Lacks::Assistant)], tokens_before: 0 };
         }
-        let tools = chat::tools(decoded, &chat.conversation).and_then(|text| serde_json::from_str(&text).ok());
+        let tools = tools.map(Value::Array);
         let mut of = Of { tools: tools.as_ref(), side, keeps_users: false };
         let mut whole = self.whole(ended(chat), of, scratch);
         let said = whole.chat.conversation.messages.iter().zip(self.costs(&whole));

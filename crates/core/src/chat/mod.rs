@@ -3,6 +3,7 @@
 //! Knows decoded records; refuses to know what is hidden of them and how a trainer wants them.
 
 mod assemble;
+mod called;
 mod flow;
 mod openhands;
 mod pieces;
@@ -17,8 +18,9 @@ use crate::shape::Decoded;
 #[cfg(test)]
 mod tests;
 
+pub use called::CalledTools;
 pub use seen::{ASSISTANT_FIRST, Chat, LOST_CALL, LeftOut, NO_RESULT, Note, said};
-pub use tools::tools;
+pub use tools::named_tools;
 
 /// The chats of a record, the main one first.
 #[must_use]

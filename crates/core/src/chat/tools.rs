@@ -2,23 +2,19 @@
 //! request. Tools that a log does not tell are inferred from its calls.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::model::{Conversation, Message, Role, ToolCall};
+use crate::model::{Message, Role, ToolCall};
 use crate::shape::{Decoded, RawJson, items, member};
 
 use super::pieces::Reply;
 
-/// The tools of a conversation in the words of OpenAI, as a JSON list; `None` when it has none. Those that the record names, else
-/// those that are called, with the arguments that they were called with.
+/// The tools that a record names, in the words of OpenAI; `None` when it names none.
 #[must_use]
-pub fn tools(decoded: &Decoded<'_>, conversation: &Conversation<'_>) -> Option<String> {
+pub fn named_tools(decoded: &Decoded<'_>) -> Option<Vec<Value>> {
     let named = decoded.beside("tools").or_else(|| member(decoded.beside("kwargs")?, "tools").map(|tools| tools.text));
-    let named = named.and_then(|text| serde_json::from_str::<Value>(text).ok()).and_then(told);
-    let tools = named.unwrap_or_else(|| inferred(conversation));
-    (!tools.is_empty()).then(|| Value::Array(tools).to_string())
+    told(serde_json::from_str::<Value>(named?).ok()?)
 }
 
 /// Tools as a record tells them: a list, or a text that holds one.
@@ -51,58 +47,6 @@ fn function(tool: Value) -> Option<Value> {
 
 fn no_parameters() -> Value {
     json!({"type": "object", "properties": {}})
-}
-
-/// What is known of a tool by its calls.
-#[derive(Default)]
-struct Called {
-    n_calls: usize,
-    /// Under each argument how often it was given, and the type of its value.
-    arguments: BTreeMap<String, (usize, Option<&'static str>)>,
-}
-
-fn inferred(conversation: &Conversation<'_>) -> Vec<Value> {
-    let mut called: BTreeMap<&str, Called> = BTreeMap::new();
-    for call in conversation.messages.iter().flat_map(|message| &message.tool_calls) {
-        let Some(name) = &call.name else { continue };
-        let known = called.entry(name).or_default();
-        known.n_calls += 1;
-        let arguments = match serde_json::from_str(&call.arguments) {
-            Ok(Value::Object(arguments)) => arguments,
-            _ if call.arguments.trim().is_empty() => continue,
-            // As rows write what is no JSON.
-            _ => Map::from_iter([("input".to_owned(), json!(call.arguments))]),
-        };
-        for (key, value) in arguments {
-            let (n, kind) = known.arguments.entry(key).or_insert((0, Some(type_of(&value))));
-            *n += 1;
-            *kind = kind.filter(|kind| *kind == type_of(&value));
-        }
-    }
-    let tool = |(name, called): (&str, Called)| {
-        let required: Vec<&String> =
-            called.arguments.iter().filter(|(_, (n, _))| *n == called.n_calls).map(|(key, _)| key).collect();
-        let properties: Map<String, Value> = called
-            .arguments
-            .iter()
-            .map(|(key, (_, kind))| (key.clone(), kind.map_or_else(|| json!({}), |kind| json!({"type": kind}))))
-            .collect();
-        let parameters = json!({"type": "object", "properties": properties, "required": required});
-        json!({"type": "function", "function": {"name": name, "description": "", "parameters": parameters}})
-    };
-    called.into_iter().map(tool).collect()
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 /// The system prompt that stands beside the messages: a text, or the text parts of a list.
