@@ -75,7 +75,9 @@ impl Splitter {
 
 impl NoteSink for Splitter {
     fn take(&mut self, notes: Vec<ChatNote>) -> Result<()> {
-        notes.iter().for_each(|note| self.tools.take(&note.tool_group, &note.tools));
+        for note in &notes {
+            self.tools.take(&note.tool_group, &note.tools);
+        }
         self.notes.take(notes)
     }
 }

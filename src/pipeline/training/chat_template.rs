@@ -1,11 +1,12 @@
 //! How a model reads a chat: a Jinja template as Hugging Face's tokenizers have it, and how many tokens it comes to. Knows the
 //! dialect of such templates; refuses to know where they are kept.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Serde};
 use minijinja::{Environment, ErrorKind as JinjaKind, State, Value as JinjaValue, context};
+use regex::Regex;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
@@ -166,47 +167,40 @@ fn write_json(value: &Value, indent: Option<usize>, depth: usize, out: &mut Stri
 
 /// The template whose marks hold for a message unless its `train` is false; `None` when it has no marks.
 fn minding_train(template: &str) -> Option<String> {
-    let (mut out, mut rest) = (String::with_capacity(template.len() * 2), template);
-    // The variable of the loop over messages, and where in `out` a mark was opened, with its tag.
-    let (mut variable, mut open): (&str, Option<(usize, &str)>) = ("message", None);
-    let mut has_marks = false;
-    while let Some(at) = rest.find("{%").into_iter().chain(rest.find("{#")).min() {
-        let end = if rest[at..].starts_with("{#") { "#}" } else { "%}" };
-        let length = rest[at..].find(end)? + end.len();
-        let (before, tag) = (&rest[..at], &rest[at..at + length]);
-        rest = &rest[at + length..];
-        out.push_str(before);
-        let inner = &tag[2..tag.len() - 2];
-        let words = inner.trim_matches(['-', '+']).trim();
-        let dash = |is: bool| if is { "-" } else { "" };
-        let (left, right) = (dash(inner.starts_with('-')), dash(inner.ends_with('-')));
-        match (end, words, open.take()) {
-            ("%}", "generation", _) => {
-                open = Some((out.len(), right));
-                out.push_str(&format!("{{%{left} if {variable} is defined and {variable}.train is defined and {variable}.train == false {right}%}}"));
+    static TAGS: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?s)\{#.*?#\}|\{%([-+]?)\s*(.*?)\s*([-+]?)%\}").expect("a pattern"));
+    static LOOP: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^for (\w+) in \S*messages").expect("a pattern"));
+    let mut out = String::with_capacity(template.len() * 2);
+    // The variable of the loop over messages, the end of the last tag, and where a mark was opened, with the sign behind it.
+    let (mut variable, mut last, mut open, mut has_marks) = ("message", 0, None, false);
+    for tag in TAGS.captures_iter(template) {
+        let whole = tag.get_match();
+        let part = |number: usize| tag.get(number).map_or("", |part| part.as_str());
+        let (left, words, right) = (part(1), part(2), part(3));
+        let text = template.get(last..whole.start()).unwrap_or_default();
+        out.push_str(text);
+        last = whole.end();
+        match (words, open) {
+            ("generation", _) => {
+                open = Some((last, right));
+                out.push_str(&format!(
+                    "{{%{left} if {variable} is defined and {variable}.train is defined and {variable}.train == false {right}%}}"
+                ));
             }
-            ("%}", "endgeneration", Some((from, first_right))) => {
-                let body = out[from..].split_once("%}").map_or("", |(_, body)| body).to_owned();
+            ("endgeneration", Some((from, first_right))) => {
+                let body = template.get(from..whole.start()).unwrap_or_default();
                 out.push_str(&format!(
                     "{{%{left} else %}}{{% generation {first_right}%}}{body}{{%{left} endgeneration %}}{{% endif {right}%}}"
                 ));
-                has_marks = true;
+                (open, has_marks) = (None, true);
             }
-            (_, words, still) => {
-                open = still;
-                let mut parts = words.split_whitespace();
-                if parts.next() == Some("for")
-                    && let Some(name) = parts.next()
-                    && parts.next() == Some("in")
-                    && parts.next().is_some_and(|list| list.contains("messages"))
-                {
-                    variable = name;
-                }
-                out.push_str(tag);
+            _ => {
+                variable = LOOP.captures(words).and_then(|found| found.get(1)).map_or(variable, |name| name.as_str());
+                out.push_str(whole.as_str());
             }
         }
     }
-    out.push_str(rest);
+    out.push_str(template.get(last..).unwrap_or_default());
     has_marks.then_some(out)
 }
 

@@ -187,7 +187,7 @@ impl<'t> TrainingBuilder<'t> {
                     Ok(row) => {
                         let make_up = MakeUp::of(&row.chat.conversation);
                         self.tally.row(&row, make_up, side);
-                        let row = row_of(&id, place, (&row, make_up), pair.as_ref(), &self.trainer.options());
+                        let row = row_of(&id, place, (&row, make_up), pair.as_ref(), self.trainer.options());
                         self.rows[side as usize].push(row);
                     }
                     Err(Lacks::Assistant) => self.leave_out(place, &id, "no_assistant", json!({})),

@@ -133,7 +133,7 @@ impl Trainer {
         let tools = tools.map(Value::Array);
         let mut of = Of { tools: tools.as_ref(), side, keeps_users: false };
         let mut whole = self.whole(ended(chat), of, scratch);
-        let said = whole.chat.conversation.messages.iter().zip(self.costs(&whole));
+        let said = whole.chat.conversation.messages.iter().zip(costs(&whole));
         let task: usize = said.take_while(|(message, _)| message.role != Role::Assistant).map(|(_, cost)| cost).sum();
         of.keeps_users = is(Role::Tool) && self.options.max_tokens.is_none_or(|max_tokens| task * 2 <= max_tokens);
         let tokens_before = whole.n_tokens;
@@ -234,7 +234,7 @@ impl Trainer {
     /// The row that fits, with as much shown again as fits.
     fn fuller<'a>(&self, row: Fitted<'a>, whole: &Fitted<'a>, max_tokens: usize, of: Of<'_>) -> Fitted<'a> {
         let mut row = row;
-        let n_bytes = self.lengths(whole).into_iter().sum::<usize>();
+        let n_bytes = lengths(whole).into_iter().sum::<usize>();
         let room = (max_tokens - row.n_tokens) as f64 * n_bytes as f64 / whole.n_tokens.max(1) as f64;
         // What it takes is estimated.
         for share in [0.98, 0.9, 0.7] {
@@ -255,7 +255,9 @@ impl Trainer {
     fn masked<'a>(&self, mut row: Fitted<'a>, whole: &Fitted<'a>, of: Of<'_>) -> Fitted<'a> {
         let blind = blind(&row.condensed, &row.chat.conversation);
         if !blind.is_empty() {
-            blind.into_iter().for_each(|at| row.chat.notes[at].is_masked = true);
+            for at in blind {
+                row.chat.notes[at].is_masked = true;
+            }
             row = self.row(row.chat, row.condensed, of);
         }
         Fitted { n_tokens_before: whole.n_tokens, ..row }
@@ -269,7 +271,7 @@ impl Trainer {
         of: Of<'_>,
         scratch: &mut Scratch,
     ) -> Vec<Result<Fitted<'a>, Lacks>> {
-        let long = Long::new(&whole.chat, self.costs(whole));
+        let long = Long::new(&whole.chat, costs(whole));
         let tools: usize = of.tools.map_or(0, |tools| self.counter.count(&tools.to_string()));
         let fixed = tools + long.cost(0..long.behind().start);
         let room = (max_tokens.saturating_sub(fixed).max(max_tokens / 2) as f64 * self.options.max_ratio) as usize;
@@ -329,23 +331,6 @@ impl Trainer {
         }));
     }
 
-    /// Tokens of each message, about: they share those of the row by their lengths.
-    fn costs(&self, whole: &Fitted<'_>) -> Vec<usize> {
-        let lengths = self.lengths(whole);
-        let share = whole.n_tokens as f64 / lengths.iter().sum::<usize>().max(1) as f64;
-        lengths.into_iter().map(|length| AROUND + (length as f64 * share) as usize).collect()
-    }
-
-    /// Bytes of each message.
-    fn lengths(&self, whole: &Fitted<'_>) -> Vec<usize> {
-        let length = |message: &Message<'_>| {
-            let calls: usize = message.tool_calls.iter().map(|call| call.arguments.len()).sum();
-            let thoughts: usize = message.reasoning.iter().map(|thought| thought.text.len()).sum();
-            message.texts().map(str::len).sum::<usize>() + calls + thoughts
-        };
-        whole.chat.conversation.messages.iter().map(length).collect()
-    }
-
     /// The row of which nothing is hidden.
     fn whole<'a>(&self, chat: Chat<'a>, of: Of<'_>, scratch: &mut Scratch) -> Fitted<'a> {
         let condensed = self.keeper.keep(&chat.conversation, scratch, Reason::WithinBudget);
@@ -361,4 +346,21 @@ impl Trainer {
         let tools = of.tools.cloned();
         Fitted { chat, condensed, messages, tools, refusal, n_tokens, n_tokens_before: n_tokens, window: None }
     }
+}
+
+/// Tokens of each message, about: they share those of the row by their lengths.
+fn costs(whole: &Fitted<'_>) -> Vec<usize> {
+    let lengths = lengths(whole);
+    let share = whole.n_tokens as f64 / lengths.iter().sum::<usize>().max(1) as f64;
+    lengths.into_iter().map(|length| AROUND + (length as f64 * share) as usize).collect()
+}
+
+/// Bytes of each message.
+fn lengths(whole: &Fitted<'_>) -> Vec<usize> {
+    let length = |message: &Message<'_>| {
+        let calls: usize = message.tool_calls.iter().map(|call| call.arguments.len()).sum();
+        let thoughts: usize = message.reasoning.iter().map(|thought| thought.text.len()).sum();
+        message.texts().map(str::len).sum::<usize>() + calls + thoughts
+    };
+    whole.chat.conversation.messages.iter().map(length).collect()
 }

@@ -36,12 +36,13 @@ pub(super) fn event<'a>(message: &'a Message<'_>, out: &mut Vec<Piece<'a>>) {
         (Some(action), Role::Assistant) => {
             let id = message.id.as_deref().map(Cow::Borrowed);
             let own = || message.tool_calls.first().map_or("{}", |call| call.arguments.as_ref());
-            let call = asked(raw, own()).map(|call| ToolCall { id: id.clone(), ..call }).unwrap_or_else(|| ToolCall {
-                id: id.clone(),
+            let made = || ToolCall {
+                id: None,
                 name: Some(Cow::Owned(action.to_owned())),
                 arguments: Cow::Owned(without_state(own())),
                 place: None,
-            });
+            };
+            let call = ToolCall { id, ..asked(raw, own()).unwrap_or_else(made) };
             let texts = args("thought").filter(|text| !text.trim().is_empty()).map(owned).into_iter().collect();
             out.push(Piece::Reply(Reply { texts, calls: vec![call], ..Reply::default() }));
         }

@@ -151,15 +151,11 @@ fn reply<'a>(message: &'a Message<'_>, shape: ShapeName) -> Reply<'a> {
 /// What stands in the tags of a thought before what is said: models write it so, and many logs leave it in the text. Taken apart as chat
 /// templates do it.
 fn thought_first(text: Cow<'_, str>) -> (Option<Cow<'_, str>>, Cow<'_, str>) {
-    let parts = |text: &str| {
-        let start = text.len() - text.trim_start().len() + THINK[0].len();
-        let length = text.trim_start().strip_prefix(THINK[0])?.find(THINK[1])?;
-        Some((start..start + length, start + length + THINK[1].len()))
-    };
-    let Some((inside, behind)) = parts(&text) else { return (None, text) };
-    let thought = text[inside].trim_matches('\n');
+    let parts = text.trim_start().strip_prefix(THINK[0]).and_then(|inside| inside.split_once(THINK[1]));
+    let Some((thought, said)) = parts else { return (None, text) };
+    let thought = thought.trim_matches('\n');
     let thought = (!thought.trim().is_empty()).then(|| Cow::Owned(thought.to_owned()));
-    (thought, Cow::Owned(text[behind..].trim_start_matches('\n').to_owned()))
+    (thought, Cow::Owned(said.trim_start_matches('\n').to_owned()))
 }
 
 /// What is thought and not said as well: some programs write the same text twice.

@@ -19,7 +19,7 @@ fn what_is_thought_in_the_text_is_a_thought_and_what_was_stopped_is_no_target() 
     check(
         record,
         ShapeName::Openai,
-        r#"
+        "
         = t
         system Be brief.
         user Go
@@ -32,7 +32,7 @@ fn what_is_thought_in_the_text_is_a_thought_and_what_was_stopped_is_no_target() 
         tool+ c [no result was recorded]
         user Stop!
         assistant Stopped.
-        "#,
+        ",
     );
 }
 

@@ -106,11 +106,12 @@ impl TokenCounter for FileCounter {
 
     fn count_rendered(&self, text: &str) -> usize {
         let (mut n_tokens, mut from) = (0, 0);
-        for found in self.special.find_iter(text) {
-            n_tokens += 1 + self.count(&text[from..found.start()]);
-            from = found.end();
+        let ends = self.special.find_iter(text).map(|found| (found.start(), found.end()));
+        for (start, end) in ends.chain([(text.len(), text.len())]) {
+            n_tokens += self.count(text.get(from..start).unwrap_or_default()) + usize::from(start < end);
+            from = end;
         }
-        n_tokens + self.count(&text[from..])
+        n_tokens
     }
 }
 
