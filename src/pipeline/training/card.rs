@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::tally::{CONTEXTS, TrainingTally};
 use crate::model::{EngineOptions, LookAhead};
 use crate::pipeline::split::Side;
-use crate::pipeline::{DatasetOptions, EvalLookAhead, RowForm, TargetName, Thinking, Unfit};
+use crate::pipeline::{Compact, DatasetOptions, EvalLookAhead, RowForm, TargetName, Thinking, Unfit};
 
 /// Sizes under which the hub files data sets.
 const SIZES: [(u64, &str); 5] =
@@ -90,12 +90,15 @@ fn how_compacted(options: &DatasetOptions, engine: &EngineOptions, tally: &Train
         Some(_) => "what later turns are not likely to use gives way to a mark such as `⋯ 12 lines #7`",
         None => "texts that are long and say little give way to shorter ones",
     };
+    if options.compact == Compact::ToFit {
+        card.push_str("What fits is whole. In other rows something is hidden.\n\n");
+    }
     card.push_str(&format!("Results of tools and pasted texts: {ahead}. What the assistant says, thinks and calls is as it was in all {} turns; \
          something is hidden in {} of the other messages (`compacted`).\n",
         tally.targets, tally.compacted
     ));
     card.push_str(&format!("{} turns are not for learning, since they broke off, the log says so, or another window has them (`train` is false, or `weight` 0); {} calls have no result in the log and \
-         say so; {} replies that broke off and were tried again, {} errors of programs and {} messages that the user took back are not there.\n\n",
+         say so; {} replies that broke off and were tried again, {} messages of programs to their user and {} messages that the user took back are not there.\n\n",
         tally.not_targets, tally.no_result, tally.retried, tally.not_said, tally.taken_back
     ));
     if let Some(most) = options.max_tokens {

@@ -172,7 +172,9 @@ impl<'t> TrainingBuilder<'t> {
                 let called = CalledTools::of(&chat.conversation);
                 let known = self.verdicts.and_then(Verdicts::tools);
                 let chosen = known.and_then(|known| ToolGroup::of(decoded, &chat.conversation).choose(known, &called));
-                chosen.or_else(|| Some(called.list()).filter(|tools| !tools.is_empty()))
+                chosen
+                    .filter(|chosen| self.trainer.has_room_for(chosen))
+                    .or_else(|| Some(called.list()).filter(|tools| !tools.is_empty()))
             });
             let Made { mut windows, tokens_before } = self.trainer.fit(&chat, tools, side, scratch);
             if is_preference {

@@ -24,6 +24,8 @@ use crate::text::tokens::{Chars, TokenCounter};
 const MAX_TRIES: usize = 4;
 /// A row of which nothing must be hidden is compressed where that saves at least a tenth.
 const MIN_GAIN: f64 = 0.9;
+/// Tools that others call take at most one part in so many of a row.
+const MOST_LISTED: usize = 8;
 /// Tokens of a template beside those of a message, about.
 const AROUND: usize = 4;
 
@@ -115,6 +117,12 @@ impl Trainer {
     /// What decides about the rows.
     pub fn options(&self) -> &DatasetOptions {
         &self.options
+    }
+
+    /// True when tools that are only listed leave room for what is said.
+    pub(super) fn has_room_for(&self, tools: &[Value]) -> bool {
+        let n_tokens = || tools.iter().map(|tool| self.counter.count(&tool.to_string())).sum::<usize>();
+        self.options.max_tokens.is_none_or(|max_tokens| n_tokens() * MOST_LISTED <= max_tokens)
     }
 
     /// The rows of one chat, and what of it fits nowhere.
