@@ -2,12 +2,13 @@
 
 use condenser::chat::{CalledTools, chats};
 use condenser::shape::{decode, detect};
+use condenser_core::walk::Copies;
 
 use crate::support::growth::{Clock, Slow, TEXT};
 
 type Make = fn(usize) -> String;
 
-const MAKES: [(&str, Make); 9] = [
+const MAKES: [(&str, Make); 11] = [
     ("calls without a result", |n| messages(n, call)),
     ("turns", |n| messages(n, |at| format!(r#"{{"role":"{}","content":"x"}}"#, ["user", "assistant"][at % 2]))),
     ("neighbours of one speaker", |n| messages(n, |_| r#"{"role":"user","content":"Go on."}"#.to_owned())),
@@ -29,6 +30,18 @@ const MAKES: [(&str, Make); 9] = [
     ("results of no call", |n| {
         listed(&std::iter::once(call(0)).chain((1..n / 60).map(|at| result(at, "done"))).collect::<Vec<_>>())
     }),
+    ("edits of one line", |n| {
+        messages(n, |at| if at % 2 == 0 { edit(at, 0) } else { result(at - 1, "let value_0 = f(x);") })
+    }),
+    ("edits of many lines", |n| {
+        messages(n, |at| {
+            if at % 2 == 0 {
+                edit(at, at.saturating_sub(2))
+            } else {
+                result(at - 1, &format!("let value_{} = f(x);", at - 1))
+            }
+        })
+    }),
     ("calls of a user", |n| {
         messages(n, |at| if at % 2 == 0 { call(at).replace("assistant", "user") } else { result(at - 1, "done") })
     }),
@@ -48,6 +61,11 @@ fn call(id: usize) -> String {
     )
 }
 
+fn edit(id: usize, value: usize) -> String {
+    let given = format!(r#"{{"old_string":"let value_{value} = f(x);"}}"#).replace('"', r#"\""#);
+    call(id).replace(r#""arguments":"{}""#, &format!(r#""arguments":"{given}""#))
+}
+
 fn result(id: usize, text: &str) -> String {
     format!(r#"{{"role":"tool","tool_call_id":"c{id}","content":"{text}"}}"#)
 }
@@ -65,6 +83,10 @@ fn conversations_are_put_together_in_linear_time() {
                 CalledTools::of(&found[0].conversation).is_empty(),
                 CalledTools::of(&found[0].conversation).list().is_empty()
             );
+            // What edits copy, and where it stands.
+            let copies = Copies::of(&found[0].conversation);
+            let n_shown = copies.messages().map(|message| copies.shown(message).flatten().count()).sum::<usize>();
+            assert!(!record.contains("old_string") || n_shown > 0, "{name}");
             start.passed()
         };
         slow.check(name, make, time, TEXT);
