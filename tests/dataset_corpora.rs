@@ -43,6 +43,11 @@ impl Said {
             }
             _ => {}
         }
+        // In the words of Anthropic calls stand among the parts.
+        let parts = message["content"].as_array().into_iter().flatten();
+        for call in parts.filter(|part| part["type"] == "tool_use") {
+            self.call(&call["name"], &call["input"]);
+        }
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             self.call(&call["function"]["name"], &call["function"]["arguments"]);
         }
