@@ -1,21 +1,19 @@
 //! How a model reads a chat: a Jinja template as Hugging Face's tokenizers have it, and how many tokens it comes to. Knows the
 //! dialect of such templates; refuses to know where they are kept.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Serde};
 use minijinja::{Environment, ErrorKind as JinjaKind, State, Value as JinjaValue, context};
-use regex::Regex;
 use serde_json::Value;
 
+use super::marks::{minding_train, without_marks};
 use crate::error::{Error, Result};
 use crate::text::tokens::TokenCounter;
 
 /// The name under which the template stands in its environment.
 const NAME: &str = "chat_template";
-/// Tags that mark what a model says, for trainers; they write nothing.
-const MARKS: [&str; 2] = ["generation", "endgeneration"];
 
 /// A chat template.
 #[derive(Debug, Clone)]
@@ -56,6 +54,14 @@ impl ChatTemplate {
     }
 
     fn of(place: &str, template: &str, bos: String, eos: String) -> Result<Self> {
+        let template = template.replace("\r\n", "\n");
+        let of = |text: &str| Self::with_text(place, text, (&bos, &eos));
+        let minds_train = minding_train(&template, |text, messages| of(text).ok()?.render(messages, None).ok());
+        Ok(Self { minds_train: minds_train.map(Arc::from), ..of(&without_marks(&template))? })
+    }
+
+    /// A template without marks.
+    fn with_text(place: &str, template: &str, (bos, eos): (&str, &str)) -> Result<Self> {
         let mut environment = Environment::new();
         // As transformers sets it up.
         let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
@@ -72,10 +78,10 @@ impl ChatTemplate {
         environment.add_function("strftime_now", |_: String| "2024-07-26".to_owned());
         environment.add_filter("tojson", to_json);
         environment
-            .add_template_owned(NAME, without_marks(&template.replace("\r\n", "\n")))
+            .add_template_owned(NAME, template.to_owned())
             .map_err(|error| Error::usage(place, format!("the chat template cannot be read: {error:#}")))?;
-        let minds_train = minding_train(template).map(Arc::from);
-        Ok(Self { environment: Arc::new(environment), minds_train, bos, eos })
+        let (bos, eos) = (bos.to_owned(), eos.to_owned());
+        Ok(Self { environment: Arc::new(environment), minds_train: None, bos, eos })
     }
 
     /// The template that marks for learning those turns only whose `train` is not false; `None` where it marks none.
@@ -89,8 +95,10 @@ impl ChatTemplate {
     /// What the template says against the chat.
     pub fn render(&self, messages: &[Value], tools: Option<&Value>) -> std::result::Result<String, String> {
         let template = self.environment.get_template(NAME).map_err(|error| error.to_string())?;
+        // As transformers does for templates that read another name of it.
+        let messages: Vec<Value> = messages.iter().map(with_thinking).collect();
         let values = context! {
-            messages => JinjaValue::from(Serde(messages)),
+            messages => JinjaValue::from(Serde(&messages)),
             tools => JinjaValue::from(Serde(tools)),
             bos_token => &self.bos,
             eos_token => &self.eos,
@@ -98,6 +106,16 @@ impl ChatTemplate {
         };
         template.render(values).map_err(|error| error.detail().map_or_else(|| error.to_string(), str::to_owned))
     }
+}
+
+fn with_thinking(message: &Value) -> Value {
+    let mut message = message.clone();
+    if let Some(message) = message.as_object_mut()
+        && let Some(thought) = message.get("reasoning_content").cloned()
+    {
+        message.entry("thinking").or_insert(thought);
+    }
+    message
 }
 
 /// The tokens of what `template` makes of a chat; without one those of all its texts.
@@ -165,67 +183,6 @@ fn write_json(value: &Value, indent: Option<usize>, depth: usize, out: &mut Stri
     }
 }
 
-/// The template whose marks hold for a message unless its `train` is false; `None` when it has no marks.
-fn minding_train(template: &str) -> Option<String> {
-    static TAGS: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?s)\{#.*?#\}|\{%([-+]?)\s*(.*?)\s*([-+]?)%\}").expect("a pattern"));
-    static LOOP: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^for (\w+) in \S*messages").expect("a pattern"));
-    let mut out = String::with_capacity(template.len() * 2);
-    // The variable of the loop over messages, the end of the last tag, and where a mark was opened, with the sign behind it.
-    let (mut variable, mut last, mut open, mut has_marks) = ("message", 0, None, false);
-    for tag in TAGS.captures_iter(template) {
-        let whole = tag.get_match();
-        let part = |number: usize| tag.get(number).map_or("", |part| part.as_str());
-        let (left, words, right) = (part(1), part(2), part(3));
-        let text = template.get(last..whole.start()).unwrap_or_default();
-        out.push_str(text);
-        last = whole.end();
-        match (words, open) {
-            ("generation", _) => {
-                open = Some((last, right));
-                out.push_str(&format!(
-                    "{{%{left} if {variable} is defined and {variable}.train is defined and {variable}.train == false {right}%}}"
-                ));
-            }
-            ("endgeneration", Some((from, first_right))) => {
-                let body = template.get(from..whole.start()).unwrap_or_default();
-                out.push_str(&format!(
-                    "{{%{left} else %}}{{% generation {first_right}%}}{body}{{%{left} endgeneration %}}{{% endif {right}%}}"
-                ));
-                (open, has_marks) = (None, true);
-            }
-            _ => {
-                variable = LOOP.captures(words).and_then(|found| found.get(1)).map_or(variable, |name| name.as_str());
-                out.push_str(whole.as_str());
-            }
-        }
-    }
-    out.push_str(template.get(last..).unwrap_or_default());
-    has_marks.then_some(out)
-}
-
-/// The template without tags that only trainers read.
-fn without_marks(template: &str) -> String {
-    let mut rest = template;
-    let mut out = String::with_capacity(template.len());
-    while let Some((before, tag)) = rest.split_once("{%") {
-        let Some((inner, after)) = tag.split_once("%}") else { break };
-        let word = inner.trim_matches(|c: char| c == '-' || c == '+' || c.is_whitespace());
-        out.push_str(before);
-        let (left, right) = (inner.starts_with('-'), inner.ends_with('-'));
-        if MARKS.contains(&word) {
-            // A tag in its place, which trims what it trimmed, and may stand in a comment as well.
-            out.push_str(if left { "{%- set _ = 0 " } else { "{% set _ = 0 " });
-            out.push_str(if right { "-%}" } else { "%}" });
-        } else {
-            out.extend(["{%", inner, "%}"]);
-        }
-        rest = after;
-    }
-    out.push_str(rest);
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -260,20 +217,46 @@ mod tests {
 
     #[test]
     fn marks_hold_for_what_is_to_be_learned() {
-        let template = "{# {% generation %} #}{% for m in messages %}{{ m.role }}\n\
-            {%- generation -%}\n {{ m.content }}{% endgeneration %}\n{% endfor %}";
-        let template = ChatTemplate::read("t.jinja", template.as_bytes()).expect("a template");
-        assert_eq!(
-            template.minds_train(),
-            Some(
-                "{# {% generation %} #}{% for m in messages %}{{ m.role }}\n\
-                 {%- if m is defined and m.train is defined and m.train == false -%}\n {{ m.content }}\
-                 {% else %}{% generation -%}\n {{ m.content }}{% endgeneration %}{% endif %}\n{% endfor %}"
-            )
+        let minds = |template: &str| {
+            let template = ChatTemplate::read("t.jinja", template.as_bytes()).expect("a template");
+            template.minds_train().map(str::to_owned)
+        };
+        let turn = "{{ m.role }}{% generation %}{{ m.content }}{% endgeneration %}";
+        let told = minds(&format!("{{% for m in messages %}}{turn}{{% endfor %}}")).expect("marks");
+        assert!(
+            told.contains(
+                "{% if (message is mapping and message.train is defined and message.train == false) or (m is mapping"
+            ),
+            "{told}"
         );
-        let plain =
-            ChatTemplate::read("t.jinja", b"{% for m in messages %}{{ m.role }}{% endfor %}").expect("a template");
-        assert_eq!(plain.minds_train(), None);
+        for right in [
+            format!("{{% for message in messages %}}{{% for m in [message] %}}{turn}{{% endfor %}}{{% endfor %}}"),
+            format!(
+                "{{% macro say(m) %}}{turn}{{% endmacro %}}{{% for x in messages %}}{{{{ say(x) }}}}{{% endfor %}}"
+            ),
+            format!(
+                "{{# {{% generation %}} #}}{{% for m in messages %}}\r\n{{%- if m.role == 'assistant' -%}} {turn} {{%- endif %}}\r\n{{% endfor %}}"
+            ),
+            format!(
+                "{{% for m in messages %}}{{% generation %}}{{% set seen = 1 %}}{{{{ m.content }}}}{{% endgeneration %}}{{{{ seen is defined }}}}{{% endfor %}}"
+            ),
+        ] {
+            assert!(minds(&right).is_some(), "{right}");
+        }
+        for wrong in [
+            "{% for m in messages %}{{ m.content }}{% endfor %}".to_owned(),
+            format!(
+                "{{% generation %}}{{% for m in messages %}}{{{{ m.content }}}}{{% endfor %}}{{% endgeneration %}}"
+            ),
+            format!(
+                "{{% for i in range(messages | length) %}}{{% generation %}}{{{{ messages[i].content }}}}{{% endgeneration %}}{{% endfor %}}"
+            ),
+            format!(
+                "{{% raw %}}{{% generation %}}{{% endgeneration %}}{{% endraw %}}{{% for m in messages %}}{turn}{{% endfor %}}"
+            ),
+        ] {
+            assert_eq!(minds(&wrong), None, "{wrong}");
+        }
     }
 
     #[test]

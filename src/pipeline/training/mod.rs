@@ -5,6 +5,7 @@ mod again;
 mod card;
 mod chat_template;
 mod guard;
+mod marks;
 mod preference;
 mod rows;
 mod tally;
