@@ -432,6 +432,23 @@ fn files_of_the_data_are_part_of_what_is_verified() {
 }
 
 #[test]
+fn a_completion_is_to_be_learned_and_what_has_no_room_beside_its_prompt_says_so() {
+    let said = |text: &str, train: bool| json!({"role": "assistant", "content": text, "train": train});
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let short =
+        json!({"id": "short", "messages": [user("a"), said("learn me", true), user("b"), said("not me", false)]});
+    let long = json!({"id": "long", "messages": [
+        {"role": "system", "content": "Rule. ".repeat(300)}, user("a"), said(&"b ".repeat(400), true), user("c"), said(&"d ".repeat(400), true)]});
+    let records = format!("{short}\n{long}");
+    let (dir, told) = dataset(&records, "eval_share = 0.0\nform = \"prompt-completion\"\nmax_tokens = 600\n");
+    assert!(told.contains("2 left out (2 prompt_over_max_tokens)") && told.contains("raise it"), "{told}");
+    let rows = rows(&dir.path("run/dataset/train/part-00000.parquet"));
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["completion"], json!([{"role": "assistant", "content": "learn me", "train": true}]));
+    assert_eq!(rows[0]["prompt"], json!([{"role": "user", "content": "a"}]));
+}
+
+#[test]
 fn rows_of_a_data_set_that_are_given_as_input_say_what_helps() {
     let (dir, _) = dataset(&jsonl(5, 41), "eval_share = 0.0\n");
     let told = condenser(dir.root(), &["compress", "run/dataset/train/part-00000.parquet", "-o", "again"]).ends();

@@ -225,7 +225,11 @@ fn advice_on(training: &TrainingTally) -> impl Iterator<Item = &'static str> {
     let advice = [
         ("no_assistant", "nobody is the assistant: `map` of the job names who it is"),
         ("no_messages", "no messages: `map` of the job names where they stand, and their role and content"),
-        ("template_refuses", "`chat_template` refuses: `calls = \"apart\"` is for templates with one call at a time"),
+        (
+            "template_refuses",
+            "`chat_template` refuses some: `dropped` says why; `calls = \"apart\"` is for templates with one call at a time",
+        ),
+        ("prompt_over_max_tokens", "system prompt, tools and task take most of `max_tokens`: raise it"),
     ];
     advice.into_iter().filter(|(reason, _)| training.left_out.contains_key(*reason)).map(|(_, advice)| advice)
 }

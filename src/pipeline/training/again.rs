@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use super::windows::MOST_UNKNOWN;
 use crate::model::{Condensed, Content, Conversation, NewBody, Output};
 use crate::walk::Copies;
 
@@ -45,7 +46,7 @@ pub(super) fn show_copied(
 /// Turns whose edits copy lines of which more than a quarter is hidden.
 pub(super) fn blind(condensed: &Condensed, conversation: &Conversation<'_>) -> Vec<usize> {
     let edits = hidden_copies(condensed, conversation, |_| true);
-    let is_blind = |lines: &[Option<usize>]| lines.iter().flatten().count() * 4 > lines.len();
+    let is_blind = |lines: &[Option<usize>]| lines.iter().flatten().count() * MOST_UNKNOWN > lines.len();
     edits.into_iter().filter(|(_, lines)| is_blind(lines)).map(|(message, _)| message).collect()
 }
 

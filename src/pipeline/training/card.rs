@@ -35,7 +35,7 @@ pub fn data_card(options: &DatasetOptions, engine: &EngineOptions, tally: &Train
     how_compacted(options, engine, tally, &mut card);
     left_out(tally, &mut card);
     histogram(tally, &mut card);
-    for_trainers(options, &mut card);
+    for_trainers(options, tally, &mut card);
     card
 }
 
@@ -152,7 +152,7 @@ fn histogram(tally: &TrainingTally, card: &mut String) {
     card.push_str("```\n\n");
 }
 
-fn for_trainers(options: &DatasetOptions, card: &mut String) {
+fn for_trainers(options: &DatasetOptions, tally: &TrainingTally, card: &mut String) {
     card.push_str("## Columns\n\n");
     let thinking = match options.thinking {
         Thinking::Field => "; what an assistant thinks is its `reasoning_content`",
@@ -187,6 +187,12 @@ fn for_trainers(options: &DatasetOptions, card: &mut String) {
                  `generation` as `chat_template` of the job one that does is written here.\n"
             }
         });
+    }
+    if options.target == TargetName::LlamaFactory && tally.not_targets > 0 {
+        card.push_str(&format!(
+            "\nLLaMA-Factory learns all turns of the assistant, also the {} that are not for learning.\n",
+            tally.not_targets
+        ));
     }
     if options.target == TargetName::Axolotl {
         card.push_str(

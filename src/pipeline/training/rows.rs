@@ -193,14 +193,17 @@ impl<'t> TrainingBuilder<'t> {
                         self.rows[side as usize].push(row);
                     }
                     Err(Lacks::Assistant) => self.leave_out(place, &id, "no_assistant", json!({})),
-                    Err(Lacks::Targets) => self.leave_out(place, &id, "nothing_to_learn", json!({})),
+                    Err(Lacks::Targets { window }) => {
+                        self.leave_out(place, &id, "nothing_to_learn", of_window(window));
+                    }
                     Err(Lacks::Template(why)) => {
                         self.leave_out(place, &id, "template_refuses", json!({ "detail": why }));
                     }
-                    Err(Lacks::Room { tokens, window }) => {
-                        let (at, of) = window.unwrap_or((1, 1));
-                        let more = json!({ "tokens": tokens, "window": at, "n_windows": of });
-                        self.leave_out(place, &id, "over_max_tokens", more);
+                    Err(Lacks::Room { tokens, is_prompt, window }) => {
+                        let mut more = of_window(window);
+                        more["tokens"] = json!(tokens);
+                        let reason = if is_prompt { "prompt_over_max_tokens" } else { "over_max_tokens" };
+                        self.leave_out(place, &id, reason, more);
                     }
                 }
             }
@@ -232,6 +235,12 @@ impl<'t> TrainingBuilder<'t> {
     }
 }
 
+/// Which window of how many it is.
+fn of_window(window: Option<(usize, usize)>) -> Value {
+    let (at, of) = window.unwrap_or((1, 1));
+    json!({ "window": at, "n_windows": of })
+}
+
 /// A row with what its target reads.
 fn row_of(
     id: &str,
@@ -250,8 +259,8 @@ fn row_of(
             std::iter::once(("prompt", prompt)).chain(answers.into_iter().flatten()).collect()
         }
         RowForm::PromptCompletion => {
-            // The results behind the last turn of the assistant answer nothing any more.
-            let last = messages.iter().rposition(|message| message["role"] == "assistant").unwrap_or_default();
+            // What stands behind the last turn that is to be learned answers nothing any more.
+            let last = messages.iter().rposition(|message| message["train"] == true).unwrap_or_default();
             vec![("prompt", json!(messages[..last])), ("completion", json!(messages[last..=last]))]
         }
     };

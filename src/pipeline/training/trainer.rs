@@ -17,7 +17,7 @@ use crate::error;
 use crate::model::{Condensed, EngineOptions, Message, Reason, Role};
 use crate::pipeline::condense::Keeper;
 use crate::pipeline::split::Side;
-use crate::pipeline::{Compact, Condense, DatasetOptions, Unfit};
+use crate::pipeline::{Compact, Condense, DatasetOptions, TargetName, Unfit};
 use crate::text::tokens::{Chars, TokenCounter};
 
 /// How often a budget is made smaller until what a template makes of it fits.
@@ -75,12 +75,13 @@ pub(super) struct Fitted<'a> {
 pub(super) enum Lacks {
     /// Nobody is the assistant.
     Assistant,
-    /// Nothing in it is to be learned.
-    Targets,
+    /// Nothing in it is to be learned; which window of how many.
+    Targets { window: Option<(usize, usize)> },
     /// The chat template of the job refuses it, and says so.
     Template(String),
-    /// It takes so many tokens, and no cut helps; which window of how many.
-    Room { tokens: usize, window: Option<(usize, usize)> },
+    /// It takes so many tokens, and no cut helps, since what stands before all turns takes most of the room, or a turn does; which window
+    /// of how many.
+    Room { tokens: usize, is_prompt: bool, window: Option<(usize, usize)> },
 }
 
 /// What came of a chat.
@@ -150,8 +151,10 @@ impl Trainer {
             None => self.fitted(whole, of, scratch),
         };
         for row in &mut windows {
-            if row.as_ref().is_ok_and(|row| !turns_of(&row.chat, &row.condensed).iter().any(|turn| turn.is_target)) {
-                *row = Err(Lacks::Targets);
+            if let Ok(Fitted { chat, condensed, window, .. }) = row
+                && !turns_of(chat, condensed).iter().any(|turn| turn.is_target)
+            {
+                *row = Err(Lacks::Targets { window: *window });
             }
         }
         Made { windows, tokens_before }
@@ -174,13 +177,13 @@ impl Trainer {
             Unfit::LeaveOut => Vec::new(),
         };
         if windows.is_empty() {
-            windows.push(Err(Lacks::Room { tokens: whole.n_tokens, window: None }));
+            windows.push(Err(Lacks::Room { tokens: whole.n_tokens, is_prompt: false, window: None }));
         }
         let n_windows = windows.len();
         for (at, row) in windows.iter_mut().enumerate().filter(|_| n_windows > 1) {
             match row {
                 Ok(Fitted { window, .. }) | Err(Lacks::Room { window, .. }) => *window = Some((at + 1, n_windows)),
-                Err(Lacks::Assistant | Lacks::Targets | Lacks::Template(_)) => {}
+                Err(Lacks::Assistant | Lacks::Targets { .. } | Lacks::Template(_)) => {}
             }
         }
         windows
@@ -288,6 +291,11 @@ impl Trainer {
         for own in long.cut(long.behind(), own_room) {
             self.window(&long, own, (room, max_tokens), of, scratch, &mut rows);
         }
+        for row in &mut rows {
+            if let Err(Lacks::Room { is_prompt, .. }) = row {
+                *is_prompt = fixed * 2 > max_tokens;
+            }
+        }
         rows
     }
 
@@ -305,6 +313,8 @@ impl Trainer {
         let uncompressed = (room as f64 / self.options.max_ratio) as usize;
         // What leads to turns is no longer than they are, unless they are few.
         let context = cost.max((uncompressed as f64 * self.options.overlap) as usize);
+        // Who learns all turns would learn these again.
+        let context = if self.options.target == TargetName::LlamaFactory { 0 } else { context };
         let left = room.saturating_sub(cost).min(context);
         let halves = long.cut(own.clone(), cost.div_ceil(2));
         // Fewer turns and what led to them are better than more without.
@@ -335,7 +345,11 @@ impl Trainer {
         }
         // One turn, however much it is grounded.
         rows.extend(last.map(|row| {
-            self.squeezed(&row, max_tokens, 0.0, of, scratch).ok_or(Lacks::Room { tokens: row.n_tokens, window: None })
+            self.squeezed(&row, max_tokens, 0.0, of, scratch).ok_or(Lacks::Room {
+                tokens: row.n_tokens,
+                is_prompt: false,
+                window: None,
+            })
         }));
     }
 

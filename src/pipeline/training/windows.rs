@@ -13,6 +13,8 @@ use crate::walk::Copies;
 
 /// Stands for what came of the last calls, which nobody answers any more.
 pub(super) const NOT_READ: &str = "[nothing follows what came of this]";
+/// One line in so many of what an edit copies may be unknown where it is learned.
+pub(super) const MOST_UNKNOWN: usize = 4;
 /// Where so much of a window is full it ends before the next words of the user.
 const NEARLY_FULL: f64 = 0.7;
 
@@ -163,7 +165,7 @@ impl<'c, 'a> Long<'c, 'a> {
         let is_known = |at: usize| {
             let shown = || self.copies.shown(at).flatten();
             let n_unknown = shown().filter(|&(first, last)| !is_there(first) && !is_there(last)).count();
-            n_unknown * 2 <= shown().count()
+            n_unknown * MOST_UNKNOWN <= shown().count()
         };
         let (mut told, mut end) = (Told::default(), 0);
         for range in std::iter::once(0..first).chain(pieces.iter().cloned()) {

@@ -314,7 +314,7 @@ impl<'a> Turns<'a> {
                     let is_refused = |result: &Option<Cow<'_, str>>| {
                         result.as_ref().is_some_and(|result| result.starts_with(REFUSED))
                     };
-                    let is_refused = !results.is_empty() && results.iter().all(is_refused);
+                    let is_refused = results.iter().any(is_refused);
                     let is_cut = reply.is_cut || is_stopped || is_refused;
                     let note = Note { is_cut, is_masked: reply.is_masked, ..Note::default() };
                     let mut calls = reply.calls;

@@ -57,3 +57,20 @@ fn a_thought_of_a_reply_that_somebody_stopped_is_no_part_of_the_next_one() {
     assert!(!of("m2").contains("I commit."), "{}", of("m2"));
     assert!(of("m1").contains("I commit."), "{}", of("m1"));
 }
+
+#[test]
+fn a_turn_of_which_the_user_refused_a_call_is_no_target() {
+    let refused = "The user doesn't want to proceed with this tool use. The tool use was rejected";
+    let call = |id: &str| format!(r#"{{"id":"{id}","type":"function","function":{{"name":"rm","arguments":"{{}}"}}}}"#);
+    let result = |id: &str, text: &str| format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"{text}"}}"#);
+    let record = format!(
+        r#"{{"id":"r","messages":[{{"role":"user","content":"Clean up"}},{{"role":"assistant","content":"","tool_calls":[{},{}]}},{},{},
+            {{"role":"assistant","content":"I left it."}}]}}"#,
+        call("a"),
+        call("b"),
+        result("a", "done"),
+        result("b", refused)
+    );
+    let told = told(&record, ShapeName::Openai);
+    assert!(told.contains("assistant! a:rm{} b:rm{}") && told.contains("assistant I left it."), "{told}");
+}
