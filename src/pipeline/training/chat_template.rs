@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Kwargs, Serde};
+use minijinja::value::{Kwargs, Serde, ValueKind};
 use minijinja::{Environment, ErrorKind as JinjaKind, State, Value as JinjaValue, context};
 use serde_json::Value;
 
@@ -35,10 +35,10 @@ impl ChatTemplate {
         let text = std::str::from_utf8(bytes).map_err(|_| wrong("it is no text".to_owned()))?;
         let config: Option<Value> =
             text.trim_start().starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();
-        let Some(config) = config else { return Self::of(place, text, String::new(), String::new()) };
+        let Some(config) = config else { return Self::of(place, text, "", "") };
         let token = |key: &str| {
             let value = &config[key];
-            value.as_str().or_else(|| value["content"].as_str()).unwrap_or_default().to_owned()
+            value.as_str().or_else(|| value["content"].as_str()).unwrap_or_default()
         };
         let named = |list: &Vec<Value>| {
             let found = list.iter().find(|template| template["name"] == "default").or_else(|| list.first());
@@ -53,9 +53,9 @@ impl ChatTemplate {
         Self::of(place, &template, token("bos_token"), token("eos_token"))
     }
 
-    fn of(place: &str, template: &str, bos: String, eos: String) -> Result<Self> {
+    fn of(place: &str, template: &str, bos: &str, eos: &str) -> Result<Self> {
         let template = template.replace("\r\n", "\n");
-        let of = |text: &str| Self::with_text(place, text, (&bos, &eos));
+        let of = |text: &str| Self::with_text(place, text, (bos, eos));
         let minds_train = minding_train(&template, |text, messages| of(text).ok()?.render(messages, None).ok());
         Ok(Self { minds_train: minds_train.map(Arc::from), ..of(&without_marks(&template))? })
     }
@@ -77,6 +77,7 @@ impl ChatTemplate {
         // A date that is the same on every day: output depends on nothing but its input.
         environment.add_function("strftime_now", |_: String| "2024-07-26".to_owned());
         environment.add_filter("tojson", to_json);
+        add_what_differs(&mut environment);
         environment
             .add_template_owned(NAME, template.to_owned())
             .map_err(|error| Error::usage(place, format!("the chat template cannot be read: {error:#}")))?;
@@ -106,6 +107,24 @@ impl ChatTemplate {
         };
         template.render(values).map_err(|error| error.detail().map_or_else(|| error.to_string(), str::to_owned))
     }
+}
+
+/// What minijinja answers otherwise than Jinja does: nothing is no list, a text is a sequence, what is undefined has no length.
+fn add_what_differs(environment: &mut Environment<'_>) {
+    let is_sequence = |value: &JinjaValue| matches!(value.kind(), ValueKind::String | ValueKind::Seq | ValueKind::Map);
+    let is_iterable = move |value: &JinjaValue| {
+        is_sequence(value) || matches!(value.kind(), ValueKind::Iterable | ValueKind::Undefined)
+    };
+    let length = |value: &JinjaValue| match value.kind() {
+        ValueKind::Undefined => Ok(0),
+        kind => value.len().ok_or_else(|| {
+            minijinja::Error::new(JinjaKind::InvalidOperation, format!("object of type {kind} has no length"))
+        }),
+    };
+    environment.add_test("sequence", is_sequence);
+    environment.add_test("iterable", is_iterable);
+    environment.add_filter("length", length);
+    environment.add_filter("count", length);
 }
 
 fn with_thinking(message: &Value) -> Value {
@@ -211,6 +230,9 @@ mod tests {
         let expected = "[{\"name\": \"f\", \"parameters\": {\"b\": 1, \"a\": [\"ä\", null]}}] \
                         {\n  \"b\": 1,\n  \"a\": [\n    \"ä\",\n    null\n  ]\n} name parameters";
         assert_eq!(render(template, &messages, Some(&tools)), Ok(expected.to_owned()));
+        let what_differs = "{{ tools is iterable }}{{ tools is sequence }}{{ 'a' is sequence }}{{ gone | length }}{{ gone is iterable }}";
+        assert_eq!(render(what_differs, &messages, None), Ok("falsefalsetrue0true".to_owned()));
+        assert!(render("{{ tools | length }}", &messages, None).is_err());
         assert_eq!(render("{{ raise_exception('no such role') }}", &messages, None), Err("no such role".to_owned()));
         assert!(render("{{ strftime_now('%Y') }}{{ bos_token }}", &messages, None).is_ok_and(|text| !text.is_empty()));
     }
@@ -237,20 +259,14 @@ mod tests {
             format!(
                 "{{# {{% generation %}} #}}{{% for m in messages %}}\r\n{{%- if m.role == 'assistant' -%}} {turn} {{%- endif %}}\r\n{{% endfor %}}"
             ),
-            format!(
-                "{{% for m in messages %}}{{% generation %}}{{% set seen = 1 %}}{{{{ m.content }}}}{{% endgeneration %}}{{{{ seen is defined }}}}{{% endfor %}}"
-            ),
+            "{% for m in messages %}{% generation %}{% set seen = 1 %}{{ m.content }}{% endgeneration %}{{ seen is defined }}{% endfor %}".to_owned(),
         ] {
             assert!(minds(&right).is_some(), "{right}");
         }
         for wrong in [
             "{% for m in messages %}{{ m.content }}{% endfor %}".to_owned(),
-            format!(
-                "{{% generation %}}{{% for m in messages %}}{{{{ m.content }}}}{{% endfor %}}{{% endgeneration %}}"
-            ),
-            format!(
-                "{{% for i in range(messages | length) %}}{{% generation %}}{{{{ messages[i].content }}}}{{% endgeneration %}}{{% endfor %}}"
-            ),
+            "{% generation %}{% for m in messages %}{{ m.content }}{% endfor %}{% endgeneration %}".to_owned(),
+            "{% for i in range(messages | length) %}{% generation %}{{ messages[i].content }}{% endgeneration %}{% endfor %}".to_owned(),
             format!(
                 "{{% raw %}}{{% generation %}}{{% endgeneration %}}{{% endraw %}}{{% for m in messages %}}{turn}{{% endfor %}}"
             ),
