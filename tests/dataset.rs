@@ -426,9 +426,12 @@ fn files_of_the_data_are_part_of_what_is_verified() {
         dir.write(&format!("run/dataset/{name}"), &bytes);
     }
     condenser(dir.root(), &["verify", "run"]).ok();
-    dir.write("run/dataset/train/part-00007.parquet", b"of somebody else");
-    let told = condenser(dir.root(), &["verify", "run"]).exits(4);
-    assert!(told.stderr.contains("part-00007.parquet: the run did not write this file"), "{}", told.stderr);
+    for path in ["run/dataset/train/part-00007.parquet", "run/dataset/train/more/part-00000.parquet"] {
+        dir.write(path, b"of somebody else");
+        let told = condenser(dir.root(), &["verify", "run"]).exits(4);
+        assert!(told.stderr.contains(".parquet: the run did not write this file"), "{}", told.stderr);
+        std::fs::remove_file(dir.path(path)).expect("a file");
+    }
 }
 
 #[test]

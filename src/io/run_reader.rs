@@ -149,8 +149,14 @@ impl Run {
             Some((folder.to_owned(), name.split_once('.')?.1.to_owned()))
         };
         let kinds: BTreeSet<(String, String)> = files().filter_map(kind).collect();
-        let is_other =
-            |name: &&String| !own.contains(name.as_str()) && kind(name).is_some_and(|kind| kinds.contains(&kind));
+        // Who loads a folder may read what lies deeper in it, too.
+        let is_read_with = |name: &str| {
+            let ancestors = name.match_indices('/').map(|(at, _)| name.split_at(at).0.to_owned());
+            kind(name).is_some_and(|(_, ending)| {
+                ancestors.into_iter().any(|folder| kinds.contains(&(folder, ending.clone())))
+            })
+        };
+        let is_other = |name: &&String| !own.contains(name.as_str()) && is_read_with(name);
         match self.root.names()?.keys().find(is_other) {
             Some(name) => Err(Error::verification(
                 self.root.join(name).to_string(),

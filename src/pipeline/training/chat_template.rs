@@ -31,6 +31,12 @@ impl ChatTemplate {
     /// # Errors
     /// `Usage` when it is no template, or none that can be read.
     pub fn read(place: &str, bytes: &[u8]) -> Result<Self> {
+        let template = Self::read_unseen(place, bytes)?;
+        template.check_that_it_shows_texts(place)?;
+        Ok(template)
+    }
+
+    fn read_unseen(place: &str, bytes: &[u8]) -> Result<Self> {
         let wrong = |why: String| Error::usage(place, format!("this is no chat template: {why}"));
         let text = std::str::from_utf8(bytes).map_err(|_| wrong("it is no text".to_owned()))?;
         let config: Option<Value> =
@@ -58,6 +64,23 @@ impl ChatTemplate {
         let of = |text: &str| Self::with_text(place, text, (bos, eos));
         let minds_train = minding_train(&template, |text, messages| of(text).ok()?.render(messages, None).ok());
         Ok(Self { minds_train: minds_train.map(Arc::from), ..of(&without_marks(&template))? })
+    }
+
+    /// Templates that ask for lists of parts, and empty ones, make nothing of texts and say no word about it.
+    fn check_that_it_shows_texts(&self, place: &str) -> Result<()> {
+        let turns = [("user", "a question"), ("assistant", "an answer")];
+        let messages: Vec<Value> =
+            turns.iter().map(|(role, text)| serde_json::json!({"role": role, "content": text})).collect();
+        let rendered = self.render(&messages, None);
+        match turns.iter().find(|(_, text)| rendered.as_ref().is_ok_and(|rendered| !rendered.contains(text))) {
+            Some((role, _)) => Err(Error::usage(
+                place,
+                format!(
+                    "the chat template leaves out what `{role}` says; one for texts is needed, not for lists of parts with images"
+                ),
+            )),
+            None => Ok(()),
+        }
     }
 
     /// A template without marks.
@@ -213,7 +236,7 @@ mod tests {
         messages: &serde_json::Value,
         tools: Option<&serde_json::Value>,
     ) -> Result<String, String> {
-        let template = ChatTemplate::read("t.jinja", template.as_bytes()).expect("a template");
+        let template = ChatTemplate::read_unseen("t.jinja", template.as_bytes()).expect("a template");
         template.render(messages.as_array().expect("messages"), tools)
     }
 
@@ -231,7 +254,7 @@ mod tests {
                         {\n  \"b\": 1,\n  \"a\": [\n    \"ä\",\n    null\n  ]\n} name parameters";
         assert_eq!(render(template, &messages, Some(&tools)), Ok(expected.to_owned()));
         let what_differs = "{{ tools is iterable }}{{ tools is sequence }}{{ 'a' is sequence }}{{ gone | length }}{{ gone is iterable }}";
-        assert_eq!(render(what_differs, &messages, None), Ok("falsefalsetrue0true".to_owned()));
+        assert_eq!(render(what_differs, &messages, None), Ok("FalseFalseTrue0True".to_owned()));
         assert!(render("{{ tools | length }}", &messages, None).is_err());
         assert_eq!(render("{{ raise_exception('no such role') }}", &messages, None), Err("no such role".to_owned()));
         assert!(render("{{ strftime_now('%Y') }}{{ bos_token }}", &messages, None).is_ok_and(|text| !text.is_empty()));
@@ -240,7 +263,7 @@ mod tests {
     #[test]
     fn marks_hold_for_what_is_to_be_learned() {
         let minds = |template: &str| {
-            let template = ChatTemplate::read("t.jinja", template.as_bytes()).expect("a template");
+            let template = ChatTemplate::read_unseen("t.jinja", template.as_bytes()).expect("a template");
             template.minds_train().map(str::to_owned)
         };
         let turn = "{{ m.role }}{% generation %}{{ m.content }}{% endgeneration %}";
@@ -260,6 +283,9 @@ mod tests {
                 "{{# {{% generation %}} #}}{{% for m in messages %}}\r\n{{%- if m.role == 'assistant' -%}} {turn} {{%- endif %}}\r\n{{% endfor %}}"
             ),
             "{% for m in messages %}{% generation %}{% set seen = 1 %}{{ m.content }}{% endgeneration %}{{ seen is defined }}{% endfor %}".to_owned(),
+            format!(
+                "{{% raw %}}{{% generation %}}{{% endgeneration %}}{{% endraw %}}{{% for m in messages %}}{turn}{{% endfor %}}"
+            ),
         ] {
             assert!(minds(&right).is_some(), "{right}");
         }
@@ -267,9 +293,6 @@ mod tests {
             "{% for m in messages %}{{ m.content }}{% endfor %}".to_owned(),
             "{% generation %}{% for m in messages %}{{ m.content }}{% endfor %}{% endgeneration %}".to_owned(),
             "{% for i in range(messages | length) %}{% generation %}{{ messages[i].content }}{% endgeneration %}{% endfor %}".to_owned(),
-            format!(
-                "{{% raw %}}{{% generation %}}{{% endgeneration %}}{{% endraw %}}{{% for m in messages %}}{turn}{{% endfor %}}"
-            ),
         ] {
             assert_eq!(minds(&wrong), None, "{wrong}");
         }
@@ -280,6 +303,10 @@ mod tests {
         let named = json!({"bos_token": {"content": "<s>"}, "eos_token": "</s>",
             "chat_template": [{"name": "rag", "template": "no"}, {"name": "default", "template": "{{ bos_token }}{{ eos_token }}"}]});
         assert_eq!(render(&named.to_string(), &json!([]), None), Ok("<s></s>".to_owned()));
+        for silent in ["", "{% for m in messages %}{{ m.role }}{{ m.content[0].text }}{% endfor %}"] {
+            let silent = ChatTemplate::read("t.jinja", silent.as_bytes()).expect_err("no text");
+            assert!(silent.to_string().contains("leaves out what `user` says"), "{silent}");
+        }
         let none = ChatTemplate::read("c.json", b"{\"eos_token\": \"x\"}").expect_err("no template");
         assert!(none.to_string().contains("no `chat_template`"), "{none}");
     }

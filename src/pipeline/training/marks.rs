@@ -12,9 +12,11 @@ const SIGNS: [char; 2] = ['\u{E000}', '\u{E001}'];
 const LEARNED: [&str; 3] = ["learned-text", "learned-argument", "learned-thought"];
 const MASKED: [&str; 3] = ["masked-text", "masked-argument", "masked-thought"];
 
-/// Comments, and tags with the signs at their ends.
-static TAGS: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?s)\{#.*?#\}|\{%([-+]?)\s*(.*?)\s*([-+]?)%\}").expect("a pattern"));
+/// Comments, what is raw and what is written, in which no tag stands, and tags with the signs at their ends.
+static TAGS: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r"(?s)\{#.*?#\}|\{%[-+]?\s*raw\b.*?\bendraw\s*[-+]?%\}|\{\{.*?\}\}|\{%([-+]?)\s*(.*?)\s*([-+]?)%\}";
+    Regex::new(pattern).expect("a pattern")
+});
 /// Names that a loop or a macro gives to things.
 static NAMES: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^(?:for\s+([\w\s,]+?)\s+in\s|macro\s+\w+\s*\(([^)]*)\))").expect("a pattern"));
