@@ -452,6 +452,54 @@ fn a_completion_is_to_be_learned_and_what_has_no_room_beside_its_prompt_says_so(
 }
 
 #[test]
+fn a_turn_that_fits_nowhere_takes_no_other_with_it_and_windows_that_a_template_refuses_say_so() {
+    let say = |role: &str, text: String| json!({"role": role, "content": text});
+    for giant in [0, 3, 9] {
+        let length = |at: usize| if at == giant { 6_000 } else { 60 };
+        let words = |at: usize| (0..length(at)).map(|n| format!("word{at}x{n} ")).collect::<String>();
+        let messages: Vec<Value> =
+            (0..10).flat_map(|at| [say("user", format!("question {at}")), say("assistant", words(at))]).collect();
+        let record = json!({"id": "g", "messages": messages}).to_string();
+        let (dir, told) = dataset(&record, "eval_share = 0.0\nmax_tokens = 2000\n");
+        assert!(told.contains("1 left out (1 over_max_tokens)"), "{told}");
+        let rows = rows(&dir.path("run/dataset/train/part-00000.parquet"));
+        let learned = rows.iter().flat_map(|row| row["messages"].as_array().cloned().unwrap_or_default());
+        let n_learned = learned.filter(|message| message["train"] == true).count();
+        assert_eq!(n_learned, 9, "{rows:?}");
+    }
+    let template = "{% for m in messages %}{% if m.role == 'user' and loop.previtem is defined and loop.previtem.role == 'tool' %}\
+                    {{ raise_exception('user after tool') }}{% endif %}{{ m.role }} {{ m.content }} {% endfor %}";
+    let mut messages = vec![say("user", "look".to_owned())];
+    let mut call = |at: usize, name: &str, arguments: Value, result: String| {
+        let function = json!({"name": name, "arguments": arguments.to_string()});
+        let calls = json!([{"id": format!("c{at}"), "type": "function", "function": function}]);
+        messages.push(json!({"role": "assistant", "content": "", "tool_calls": calls}));
+        messages.push(json!({"role": "tool", "tool_call_id": format!("c{at}"), "content": result}));
+    };
+    // Read long before it is edited, so that it is brought along, with a gap behind it.
+    let lines: Vec<String> = (0..12).map(|n| format!("    let value_{n} = compute_{n}(first, second);")).collect();
+    call(0, "read", json!({"path": "a.rs"}), lines.join("\n"));
+    for at in 1..12 {
+        call(at, "read", json!({"path": format!("{at}.txt")}), format!("line {at} ").repeat(200));
+    }
+    let edit = json!({"path": "a.rs", "old_string": lines[2..8].join("\n"), "new_string": "gone"});
+    call(12, "edit", edit, "ok".to_owned());
+    messages.push(say("assistant", "done".to_owned()));
+    let record = json!({"id": "t", "messages": messages}).to_string();
+    let dir = TestDir::new();
+    dir.write("t.jinja", template.as_bytes());
+    let of =
+        format!("eval_share = 0.0\nmax_tokens = 2000\nmax_ratio = 1.0\nchat_template = {:?}\n", dir.path("t.jinja"));
+    let (run, told) = dataset(&record, &of);
+    assert!(told.contains("template_refuses"), "{told}");
+    for row in rows(&run.path("run/dataset/train/part-00000.parquet")) {
+        let roles: Vec<&Value> =
+            row["messages"].as_array().expect("messages").iter().map(|message| &message["role"]).collect();
+        assert!(!roles.windows(2).any(|two| two == ["tool", "user"]), "{roles:?}");
+    }
+}
+
+#[test]
 fn rows_of_a_data_set_that_are_given_as_input_say_what_helps() {
     let (dir, _) = dataset(&jsonl(5, 41), "eval_share = 0.0\n");
     let told = condenser(dir.root(), &["compress", "run/dataset/train/part-00000.parquet", "-o", "again"]).ends();

@@ -196,8 +196,10 @@ impl<'t> TrainingBuilder<'t> {
                     Err(Lacks::Targets { window }) => {
                         self.leave_out(place, &id, "nothing_to_learn", of_window(window));
                     }
-                    Err(Lacks::Template(why)) => {
-                        self.leave_out(place, &id, "template_refuses", json!({ "detail": why }));
+                    Err(Lacks::Template { why, window }) => {
+                        let mut more = of_window(window);
+                        more["detail"] = json!(why);
+                        self.leave_out(place, &id, "template_refuses", more);
                     }
                     Err(Lacks::Room { tokens, is_prompt, window }) => {
                         let mut more = of_window(window);

@@ -77,8 +77,8 @@ pub(super) enum Lacks {
     Assistant,
     /// Nothing in it is to be learned; which window of how many.
     Targets { window: Option<(usize, usize)> },
-    /// The chat template of the job refuses it, and says so.
-    Template(String),
+    /// The chat template of the job refuses it, and says so; which window of how many.
+    Template { why: String, window: Option<(usize, usize)> },
     /// It takes so many tokens, and no cut helps, since what stands before all turns takes most of the room, or a turn does; which window
     /// of how many.
     Room { tokens: usize, is_prompt: bool, window: Option<(usize, usize)> },
@@ -147,13 +147,14 @@ impl Trainer {
         of.keeps_users = is(Role::Tool) && self.options.max_tokens.is_none_or(|max_tokens| task * 2 <= max_tokens);
         let tokens_before = whole.n_tokens;
         let mut windows = match whole.refusal.take() {
-            Some(why) => vec![Err(Lacks::Template(why))],
+            Some(why) => vec![Err(Lacks::Template { why, window: None })],
             None => self.fitted(whole, of, scratch),
         };
         for row in &mut windows {
-            if let Ok(Fitted { chat, condensed, window, .. }) = row
-                && !turns_of(chat, condensed).iter().any(|turn| turn.is_target)
-            {
+            let Ok(Fitted { chat, condensed, window, refusal, .. }) = row else { continue };
+            if let Some(why) = refusal.take() {
+                *row = Err(Lacks::Template { why, window: *window });
+            } else if !turns_of(chat, condensed).iter().any(|turn| turn.is_target) {
                 *row = Err(Lacks::Targets { window: *window });
             }
         }
@@ -183,7 +184,7 @@ impl Trainer {
         for (at, row) in windows.iter_mut().enumerate().filter(|_| n_windows > 1) {
             match row {
                 Ok(Fitted { window, .. }) | Err(Lacks::Room { window, .. }) => *window = Some((at + 1, n_windows)),
-                Err(Lacks::Assistant | Lacks::Targets { .. } | Lacks::Template(_)) => {}
+                Err(Lacks::Assistant | Lacks::Targets { .. } | Lacks::Template { .. }) => {}
             }
         }
         windows
@@ -235,7 +236,7 @@ impl Trainer {
             }
             let row = self.row(whole.chat.clone(), condensed, of);
             if row.n_tokens <= max_tokens {
-                return Some(self.masked(row, whole, of));
+                return Some(self.masked(self.fuller(row, whole, max_tokens, of), whole, of));
             }
             n_tokens = row.n_tokens;
         }

@@ -98,7 +98,9 @@ impl<'c, 'a> Long<'c, 'a> {
             taken += cost;
             border = end;
         }
-        match ranges.last_mut().filter(|_| taken as f64 <= room as f64 * (1.0 - NEARLY_FULL)) {
+        // Few turns go with those before them, unless those fit nowhere.
+        let is_little = taken as f64 <= room as f64 * (1.0 - NEARLY_FULL);
+        match ranges.last_mut().filter(|last| is_little && self.cost(Range::clone(last)) <= room) {
             Some(last) => last.end = range.end,
             None => ranges.push(begin..range.end),
         }

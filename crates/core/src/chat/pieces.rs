@@ -131,7 +131,7 @@ fn reply<'a>(message: &'a Message<'_>, shape: ShapeName) -> Reply<'a> {
     let body = || member(message.raw, "message").map(|body| body.text).unwrap_or_default();
     let name = || member(body(), "id").and_then(RawJson::string);
     let stops = || member(body(), "stopReason").map(|value| value.text).unwrap_or_default();
-    let (thought, said) = thought_first(text(&message.content));
+    let (thought, said, is_broken_off) = thoughts_first(text(&message.content));
     let mut calls: Vec<ToolCall<'a>> = message.tool_calls.iter().map(borrowed).collect();
     if shape == ShapeName::Sharegpt {
         calls = calls.into_iter().flat_map(unpacked).collect();
@@ -141,21 +141,48 @@ fn reply<'a>(message: &'a Message<'_>, shape: ShapeName) -> Reply<'a> {
         thoughts: thought.into_iter().chain(thoughts(message, &said)).collect(),
         texts: if said.trim().is_empty() { Vec::new() } else { vec![said] },
         calls,
-        is_cut: shape == ShapeName::Pi && matches!(stops(), "\"aborted\"" | "\"error\""),
+        is_cut: is_broken_off || shape == ShapeName::Pi && matches!(stops(), "\"aborted\"" | "\"error\""),
         is_masked: MASKS
             .iter()
             .any(|(key, off)| member(message.raw, key).is_some_and(|value| off.contains(&value.text))),
     }
 }
 
-/// What stands in the tags of a thought before what is said: models write it so, and many logs leave it in the text. Taken apart as chat
-/// templates do it.
-fn thought_first(text: Cow<'_, str>) -> (Option<Cow<'_, str>>, Cow<'_, str>) {
-    let parts = text.trim_start().strip_prefix(THINK[0]).and_then(|inside| inside.split_once(THINK[1]));
-    let Some((thought, said)) = parts else { return (None, text) };
-    let thought = thought.trim_matches('\n');
-    let thought = (!thought.trim().is_empty()).then(|| Cow::Owned(thought.to_owned()));
-    (thought, Cow::Owned(said.trim_start_matches('\n').to_owned()))
+/// What stands in the tags of thoughts before what is said, and whether the last one was broken off: models write it so, and many logs
+/// leave it in the text.
+fn thoughts_first(text: Cow<'_, str>) -> (Vec<Cow<'_, str>>, Cow<'_, str>, bool) {
+    let (mut thoughts, mut rest, mut is_open) = (Vec::new(), &*text, false);
+    while let Some(inside) = rest.trim_start().strip_prefix(THINK[0]) {
+        let end = end_of_thought(inside);
+        is_open = end.is_none();
+        let (thought, said) = end.and_then(|end| inside.split_at_checked(end)).unwrap_or((inside, ""));
+        thoughts.push(thought.trim_matches('\n').to_owned());
+        rest = said.strip_prefix(THINK[1]).unwrap_or(said);
+    }
+    if thoughts.is_empty() {
+        return (Vec::new(), text, false);
+    }
+    let said = rest.trim_start_matches('\n').to_owned();
+    let thoughts = thoughts.into_iter().filter(|thought| !thought.trim().is_empty()).map(Cow::Owned);
+    (thoughts.collect(), Cow::Owned(said), is_open)
+}
+
+/// Where the tag stands that ends a thought; it may speak of others.
+fn end_of_thought(inside: &str) -> Option<usize> {
+    let mut depth = 0;
+    for (at, _) in inside.match_indices('<') {
+        let tag = inside.split_at(at).1;
+        if tag.starts_with(THINK[0]) {
+            depth += 1;
+        } else if tag.starts_with(THINK[1]) {
+            if depth == 0 {
+                return Some(at);
+            }
+            depth -= 1;
+        }
+    }
+    // One that speaks of the tag alone.
+    inside.find(THINK[1])
 }
 
 /// What is thought and not said as well: some programs write the same text twice.

@@ -37,6 +37,20 @@ fn what_is_thought_in_the_text_is_a_thought_and_what_was_stopped_is_no_target() 
 }
 
 #[test]
+fn thoughts_end_with_their_own_tag() {
+    let said = |text: &str| {
+        let record =
+            format!(r#"{{"messages":[{{"role":"user","content":"Go"}},{{"role":"assistant","content":{text:?}}}]}}"#);
+        told(&record, ShapeName::Openai).lines().next_back().unwrap_or_default().to_owned()
+    };
+    assert_eq!(said("<think>a <think>b</think> c</think>Said."), "assistant (a <think>b</think> c) Said.");
+    assert_eq!(said("<think>a</think>\n<think>b</think>Said."), "assistant (a; b) Said.");
+    assert_eq!(said("<think>I write <think> here.</think>Said."), "assistant (I write <think> here.) Said.");
+    assert_eq!(said("Said <think>a</think>."), "assistant Said <think>a</think>.");
+    assert!(!said("  <think>never closed").contains("assistant never"));
+}
+
+#[test]
 fn a_thought_of_a_reply_that_somebody_stopped_is_no_part_of_the_next_one() {
     let thought = |id: &str| {
         format!(
