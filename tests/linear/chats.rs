@@ -8,7 +8,7 @@ use crate::support::growth::{Clock, Slow, TEXT};
 
 type Make = fn(usize) -> String;
 
-const MAKES: [(&str, Make); 11] = [
+const MAKES: [(&str, Make); 13] = [
     ("calls without a result", |n| messages(n, call)),
     ("turns", |n| messages(n, |at| format!(r#"{{"role":"{}","content":"x"}}"#, ["user", "assistant"][at % 2]))),
     ("neighbours of one speaker", |n| messages(n, |_| r#"{"role":"user","content":"Go on."}"#.to_owned())),
@@ -42,6 +42,16 @@ const MAKES: [(&str, Make); 11] = [
             }
         })
     }),
+    ("tags of thoughts that do not match", |n| said(&"<think><think></think>".repeat(n / 22))),
+    ("thoughts beside a long text", |n| {
+        let thought = |at: usize| format!(r#"{{"type":"thinking","thinking":"so {at}."}}"#);
+        let parts: Vec<String> = (0..n / 80).map(thought).collect();
+        let text = "All is said. ".repeat(n / 26);
+        listed(&[format!(
+            r#"{{"role":"assistant","content":[{},{{"type":"text","text":"{text}"}}]}}"#,
+            parts.join(",")
+        )])
+    }),
     ("calls of a user", |n| {
         messages(n, |at| if at % 2 == 0 { call(at).replace("assistant", "user") } else { result(at - 1, "done") })
     }),
@@ -53,6 +63,10 @@ fn messages(n_bytes: usize, message: impl Fn(usize) -> String) -> String {
 
 fn listed(messages: &[String]) -> String {
     format!(r#"{{"id":"x","messages":[{}]}}"#, messages.join(","))
+}
+
+fn said(text: &str) -> String {
+    listed(&[format!(r#"{{"role":"assistant","content":"{text}"}}"#)])
 }
 
 fn call(id: usize) -> String {

@@ -152,8 +152,12 @@ fn reply<'a>(message: &'a Message<'_>, shape: ShapeName) -> Reply<'a> {
 /// leave it in the text.
 fn thoughts_first(text: Cow<'_, str>) -> (Vec<Cow<'_, str>>, Cow<'_, str>, bool) {
     let (mut thoughts, mut rest, mut is_open) = (Vec::new(), &*text, false);
+    // Where they do not match once they are not looked at in pairs again.
+    let mut are_pairs = true;
     while let Some(inside) = rest.trim_start().strip_prefix(THINK[0]) {
-        let end = end_of_thought(inside);
+        let end = if are_pairs { end_of_pair(inside) } else { None };
+        are_pairs = end.is_some();
+        let end = end.or_else(|| inside.find(THINK[1]));
         is_open = end.is_none();
         let (thought, said) = end.and_then(|end| inside.split_at_checked(end)).unwrap_or((inside, ""));
         thoughts.push(thought.trim_matches('\n').to_owned());
@@ -167,8 +171,8 @@ fn thoughts_first(text: Cow<'_, str>) -> (Vec<Cow<'_, str>>, Cow<'_, str>, bool)
     (thoughts.collect(), Cow::Owned(said), is_open)
 }
 
-/// Where the tag stands that ends a thought; it may speak of others.
-fn end_of_thought(inside: &str) -> Option<usize> {
+/// Where the tag stands that ends a thought, in which others may be.
+fn end_of_pair(inside: &str) -> Option<usize> {
     let mut depth = 0;
     for (at, _) in inside.match_indices('<') {
         let tag = inside.split_at(at).1;
@@ -181,14 +185,15 @@ fn end_of_thought(inside: &str) -> Option<usize> {
             depth -= 1;
         }
     }
-    // One that speaks of the tag alone.
-    inside.find(THINK[1])
+    None
 }
 
 /// What is thought and not said as well: some programs write the same text twice.
 fn thoughts<'a>(message: &'a Message<'_>, said: &str) -> Vec<Cow<'a, str>> {
     let texts = message.reasoning.iter().map(|thought| thought.text.as_ref());
-    let texts = texts.filter(|text| !text.trim().is_empty() && !said.contains(text.trim()));
+    let said = said.trim();
+    let is_said = |text: &str| said.starts_with(text) || said.ends_with(text);
+    let texts = texts.filter(|text| !text.trim().is_empty() && !is_said(text.trim()));
     texts.map(Cow::Borrowed).collect()
 }
 

@@ -86,9 +86,7 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
         }
     }
     if message.role == Role::Assistant {
-        for thought in thoughts {
-            reasoning::read(thought, &mut message.reasoning);
-        }
+        message.reasoning = reasoning::read(&thoughts);
         let may_seal = |member: &&Member<'_>| matches!(member.field, Field::Other | Field::ToolCalls);
         let others = || index.members(at).iter().filter(may_seal);
         if !message.reasoning.is_empty() && (is_sealed || others().any(reasoning::is_sealed_by)) {

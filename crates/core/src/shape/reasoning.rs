@@ -1,6 +1,11 @@
 //! What an assistant thinks: blocks and keys of a message that hold it, under the names of several APIs. Knows where it
 //! stands, and where nothing else may stand; refuses to know what it says, and what programs hide of it.
 
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+
 use super::json::{Kind, Raw, items, members};
 use super::member::Member;
 use crate::model::Thought;
@@ -24,9 +29,20 @@ pub(super) fn is_key(key: &str) -> bool {
     KEYS.contains(&key)
 }
 
-/// Adds the texts of `value`: a string, a list of them, or an object that has some. What is there already gets another place.
-pub(super) fn read<'r>(value: Raw<'r>, texts: &mut Vec<Thought<'r>>) {
-    read_at(value, texts, MAX_DEPTH);
+/// The texts of `values`: strings, lists of them, or objects that have some. What stands twice has two places.
+pub(super) fn read<'r>(values: &[Raw<'r>]) -> Vec<Thought<'r>> {
+    let mut texts = Texts::default();
+    for value in values {
+        texts.read_at(*value, MAX_DEPTH);
+    }
+    texts.thoughts
+}
+
+/// Thoughts, and where each stands among them by the hash of its text.
+#[derive(Default)]
+struct Texts<'r> {
+    thoughts: Vec<Thought<'r>>,
+    by_hash: HashMap<u64, usize, FixedState>,
 }
 
 /// True where a member seals what its message thinks: then all of that stays.
@@ -61,21 +77,24 @@ fn holds_seal_at(value: Raw<'_>, depth: usize) -> bool {
     is_sealed
 }
 
-fn read_at<'r>(value: Raw<'r>, texts: &mut Vec<Thought<'r>>, depth: usize) {
-    match value.kind {
-        Kind::Text => {
-            let Some(text) = value.string().filter(|text| !text.is_empty()) else { return };
-            match texts.iter_mut().find(|thought| thought.text == text) {
-                Some(thought) => thought.places.push(value.text),
-                None => texts.push(Thought { text, places: vec![value.text] }),
+impl<'r> Texts<'r> {
+    fn read_at(&mut self, value: Raw<'r>, depth: usize) {
+        match value.kind {
+            Kind::Text => {
+                let Some(text) = value.string().filter(|text| !text.is_empty()) else { return };
+                let at = *self.by_hash.entry(FixedState::default().hash_one(&text)).or_insert(self.thoughts.len());
+                match self.thoughts.get_mut(at).filter(|thought| thought.text == text) {
+                    Some(thought) => thought.places.push(value.text),
+                    None => self.thoughts.push(Thought { text, places: vec![value.text] }),
+                }
             }
+            Kind::List if depth > 0 => items(value.text, |item| self.read_at(item, depth - 1)),
+            Kind::Object if depth > 0 => members(value.text, |key, value| {
+                if TEXTS.contains(&key.name.as_ref()) {
+                    self.read_at(value, depth - 1);
+                }
+            }),
+            _ => {}
         }
-        Kind::List if depth > 0 => items(value.text, |item| read_at(item, texts, depth - 1)),
-        Kind::Object if depth > 0 => members(value.text, |key, value| {
-            if TEXTS.contains(&key.name.as_ref()) {
-                read_at(value, texts, depth - 1);
-            }
-        }),
-        _ => {}
     }
 }
