@@ -186,6 +186,39 @@ fn every_target_has_its_own_words() {
         let found = [&row["prompt"], &row["chosen"], &row["rejected"]];
         assert_eq!(found, [&json!([user]), &json!([answer("Apple.")]), &json!([answer("Brick.")])], "{row}");
     }
+    // Answers that call, and records of which only the second answer differs.
+    let calls = |path: &str| {
+        let function = json!({"name": "read", "arguments": format!("{{\"path\":\"{path}\"}}")});
+        json!({"role": "assistant", "content": "", "tool_calls": [{"id": "c", "type": "function", "function": function}]})
+    };
+    let pairs =
+        [(calls("a"), calls("b")), (calls("a"), answer("No.")), (answer("No."), calls("a")), (calls("a"), calls("a"))];
+    let records: String = pairs
+        .iter()
+        .map(|(chosen, rejected)| {
+            format!("{}\n", json!({"prompt": [user], "chosen": [chosen], "rejected": [rejected]}))
+        })
+        .chain([format!("{}\n", json!({"chosen": [user, calls("b")], "rejected": [user, calls("c")]}))])
+        .collect();
+    let exact = "eval_share = 0.0\nform = \"preference\"\ndedup = \"exact\"\n";
+    let (dir, told) = dataset(&records, exact);
+    assert!(told.contains("4 rows in train, 0 in eval, 1 left out (1 no_preference)"), "{told}");
+    let rows_of_calls = rows(&dir.path("run/dataset/train/part-00000.parquet"));
+    assert_eq!(rows_of_calls[0]["chosen"][0]["tool_calls"][0]["function"]["arguments"], json!({"path": "a"}));
+    assert_eq!(rows_of_calls[3]["rejected"][0]["tool_calls"][0]["function"]["arguments"], json!({"path": "c"}));
+    // Evaluation texts are looked for in both answers, and both need not fit at once.
+    let question = "Which of the seven harbours of the old league was the last one to keep its own mint and coins?";
+    let long = |word: &str| json!({"role": "assistant", "content": format!("{word} ").repeat(400)});
+    let records = format!(
+        "{}\n{}\n",
+        json!({"prompt": [user], "chosen": [answer("Apple.")], "rejected": [answer(question)]}),
+        json!({"prompt": [user], "chosen": [long("one")], "rejected": [long("two")]})
+    );
+    let evaluation = TestDir::new();
+    evaluation.write("eval.txt", question);
+    let of = format!("{exact}max_tokens = 600\ndecontaminate = [{:?}]\n", evaluation.path("eval.txt"));
+    let (_, told) = dataset(&records, &of);
+    assert!(told.contains("1 row in train, 0 in eval, 1 left out (1 contaminated)"), "{told}");
     let (dir, _) = dataset(&with_calls(), "eval_share = 0.0\ntarget = \"llama-factory\"\n");
     let info: Value = serde_json::from_slice(&dir.read("run/dataset/dataset_info.json")).expect("JSON");
     assert_eq!(info["condenser_train_00000"]["file_name"], "train/part-00000.jsonl");
@@ -496,6 +529,27 @@ fn a_turn_that_fits_nowhere_takes_no_other_with_it_and_windows_that_a_template_r
         let roles: Vec<&Value> =
             row["messages"].as_array().expect("messages").iter().map(|message| &message["role"]).collect();
         assert!(!roles.windows(2).any(|two| two == ["tool", "user"]), "{roles:?}");
+    }
+}
+
+#[test]
+fn a_chat_template_counts_what_targets_call_otherwise() {
+    let template = "{% for m in messages %}{{ m['role'] + m['content'] }}{% endfor %}";
+    let dir = TestDir::new();
+    dir.write("t.jinja", template);
+    for target in ["sharegpt", "llama-factory"] {
+        let of = format!(
+            "eval_share = 0.0\nmax_tokens = 2000\ntarget = {target:?}\nchat_template = {:?}\n",
+            dir.path("t.jinja")
+        );
+        let messages: Vec<Value> = (0..40)
+            .map(|at| {
+                let role = ["user", "assistant"][at % 2];
+                json!({"role": role, "content": format!("word{at} ").repeat(100)})
+            })
+            .collect();
+        let (_, told) = dataset(&json!({"id": "a", "messages": messages}).to_string(), &of);
+        assert!(told.contains("windows of a longer conversation") && !told.contains("template_refuses"), "{told}");
     }
 }
 

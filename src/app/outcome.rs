@@ -57,11 +57,12 @@ impl RunOutcome {
                 notes.extend(advice_on(training).map(str::to_owned));
                 let wants_eval = self.options.dataset.as_ref().is_some_and(|options| options.eval_share > 0.0);
                 if wants_eval && training.eval_rows == 0 && training.train_rows > 0 {
-                    notes.push(
-                        "the evaluation set is empty: conversations of one group stay on one side, and there are few groups; \
-                         raise `eval_share`, or choose another `group_by`"
+                    notes.push(match training.eval_left_out {
+                        0 => "the evaluation set is empty: conversations of one group stay on one side, and there are few \
+                              groups; raise `eval_share`, or choose another `group_by`"
                             .to_owned(),
-                    );
+                        n => format!("the evaluation set is empty: what was for it was left out {n} times, `dropped` says why"),
+                    });
                 }
             }
             if tally.totals.rejects > 0 {
@@ -228,6 +229,10 @@ fn advice_on(training: &TrainingTally) -> impl Iterator<Item = &'static str> {
         (
             "template_refuses",
             "`chat_template` refuses some: `dropped` says why; `calls = \"apart\"` is for templates with one call at a time",
+        ),
+        (
+            "nothing_to_learn",
+            "nothing to learn: turns that were stopped or refused, or edit what a larger `max_tokens` would show",
         ),
         ("prompt_over_max_tokens", "system prompt, tools and task take most of `max_tokens`: raise it"),
     ];

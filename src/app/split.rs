@@ -10,7 +10,7 @@ use crate::io::store::Place;
 use crate::io::{Input, Listing, Splitter, VerdictFile, check_writable, expand, plan_at, read_evaluation};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::split::{ById, EvaluationItems, PlannedSplit, Surveyor, Verdicts, survey};
-use crate::pipeline::{Context, Corpus, JobSettings, News, Observer, Progress, RunPlan, SplitOptions};
+use crate::pipeline::{Context, Corpus, JobSettings, News, Observer, Progress, RowForm, RunPlan, SplitOptions};
 use crate::report::numbers::{count, counted};
 
 /// The job that a split is made for.
@@ -64,7 +64,12 @@ fn make(
     run: &Place,
 ) -> Result<PlannedSplit> {
     let settings = job.settings;
-    let surveyor = Arc::new(Surveyor { items: evaluation_items(settings, split, &**job.observer)? });
+    let dataset = settings.options.dataset.as_ref();
+    let is_preference = dataset.is_some_and(|dataset| dataset.form == RowForm::Preference);
+    let surveyor = Arc::new(Surveyor {
+        items: evaluation_items(settings, split, &**job.observer)?,
+        has_alternatives: is_preference,
+    });
     let earlier = split.split_from.as_deref().map(|earlier| sides_of(earlier, settings)).transpose()?;
     let earlier = earlier.as_ref().map(|(run, split)| (run, split));
     let mut splitter = Splitter::new(split, eval_share, run.as_local().map(Path::to_path_buf), earlier)?;

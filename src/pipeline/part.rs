@@ -341,5 +341,5 @@ async fn write_all<P: PartSink>(
 pub(super) fn too_many(name: &str, rejects: u64, limit: &str) -> Error {
     let records = if rejects == 1 { "1 record was".to_owned() } else { format!("{rejects} records were") };
     Error::input(name, format!("{records} rejected, {limit}"))
-        .hinting("look at the reasons with --max-rejects left out: they say what would help")
+        .hinting("look at the reasons without the limit (`max_rejects`): they say what would help")
 }

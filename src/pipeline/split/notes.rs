@@ -7,7 +7,7 @@ use super::minhash::Fingerprint;
 use super::origin::Origin;
 use super::tool_group::ToolGroup;
 use super::words::{joined, mixed, push_words, text_hash};
-use crate::chat::{CalledTools, Chat, chats, named_tools};
+use crate::chat::{Alternative, CalledTools, Chat, alternatives, chats, named_tools};
 use crate::model::{Conversation, Message, Role};
 use crate::pipeline::make_up::class_of;
 use crate::pipeline::tables::label;
@@ -56,6 +56,8 @@ pub struct ChatNote {
 pub struct Surveyor {
     /// What no conversation should hold.
     pub items: EvaluationItems,
+    /// Whether answers that stand beside a conversation are part of it.
+    pub has_alternatives: bool,
 }
 
 impl Surveyor {
@@ -63,17 +65,26 @@ impl Surveyor {
     pub(crate) fn notes(&self, (input, row): (usize, u64), decoded: &Decoded<'_>) -> Vec<ChatNote> {
         let origin = Origin::of(decoded);
         let is_named = named_tools(decoded).is_some();
+        let beside = if self.has_alternatives { alternatives(decoded) } else { Vec::new() };
+        let beside: Vec<String> = beside.iter().map(Alternative::said).collect();
         let of = |(chat, it): (usize, Chat<'_>)| {
             let tools = if is_named { CalledTools::default() } else { CalledTools::of(&it.conversation) };
             let tool_group = ToolGroup::of(decoded, &it.conversation);
-            ChatNote { tools, tool_group, ..self.note((input, row, chat), &it, &origin) }
+            ChatNote { tools, tool_group, ..self.note((input, row, chat), &it, &beside, &origin) }
         };
         chats(decoded).into_iter().enumerate().map(of).collect()
     }
 
-    fn note(&self, (input, row, chat): (usize, u64, usize), it: &Chat<'_>, origin: &Origin) -> ChatNote {
+    fn note(
+        &self,
+        (input, row, chat): (usize, u64, usize),
+        it: &Chat<'_>,
+        beside: &[String],
+        origin: &Origin,
+    ) -> ChatNote {
         let conversation = &it.conversation;
-        let read = Read::of(it);
+        let mut read = Read::of(it);
+        beside.iter().for_each(|text| read.beside(text));
         let id = label(&conversation.id).into_owned();
         let mut keys = vec![GroupKey::of(KeyKind::Id, id.as_bytes())];
         let named = [(KeyKind::Repository, &origin.repository), (KeyKind::Task, &origin.task)];
@@ -145,6 +156,15 @@ impl Read {
             }
         }
         read
+    }
+
+    /// Reads an answer that stands beside the messages.
+    fn beside(&mut self, text: &str) {
+        let first = self.words.len();
+        push_words(text, &mut self.words);
+        let hash = joined(role_hash(&Role::Assistant), text_hash(text, &self.words[first..]));
+        self.whole.update(&hash.to_le_bytes());
+        self.beginnings.push(joined(self.beginnings.last().copied().unwrap_or_default(), hash));
     }
 
     /// Reads a message and gives its hash.

@@ -139,6 +139,12 @@ fn left_out(tally: &TrainingTally, card: &mut String) {
     for (reason, n) in &tally.left_out {
         card.push_str(&format!("| {reason} | {n} |\n"));
     }
+    if tally.turns_left_out > 0 {
+        card.push_str(&format!(
+            "\n{} turns that were to be learned have no row for want of room.\n",
+            tally.turns_left_out
+        ));
+    }
     card.push_str("\n`dropped` beside this file lists them.\n\n");
 }
 

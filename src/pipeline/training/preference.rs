@@ -3,17 +3,17 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::chat::{self, Chat, Note};
+use crate::chat::{self, Alternative, Chat, Note};
 use crate::model::{Message, Role, Thought};
 use crate::shape::Decoded;
 
-/// The two answers, each a list of one message.
+/// The two answers.
 #[derive(Debug, Clone)]
 pub(super) struct Pair {
-    pub(super) chosen: Value,
-    pub(super) rejected: Value,
+    pub(super) chosen: Alternative,
+    pub(super) rejected: Alternative,
 }
 
 /// Takes the answers of a record. Afterwards the last message of `chat` is the preferred one, which thinks what the other one says, so that
@@ -30,40 +30,32 @@ pub(super) fn pair(decoded: &Decoded<'_>, chat: &mut Chat<'_>) -> Option<Pair> {
     if all_but_last(&rejected) != before || chosen_beside.is_some() && !before.is_empty() {
         return None;
     }
-    let is_list_chosen = chosen_beside.is_none();
-    let rejected = answer(rejected)?;
+    let rejected = Alternative::read(&rejected)?;
     let messages = &mut chat.conversation.messages;
     let chosen = if let Some(chosen) = chosen_beside {
-        answer(chosen)?
+        let chosen = Alternative::read(&chosen)?;
+        // The prompt asks for an answer.
+        if messages.last().is_some_and(|last| last.role == Role::Assistant) {
+            return None;
+        }
+        chosen
     } else {
-        // The messages are those that end with the preferred answer.
-        let text: String = messages.pop_if(|last| last.role == Role::Assistant)?.texts().collect();
-        chat.notes.pop();
-        text
+        // The messages are those that end with the preferred answer; its calls have no results.
+        while messages.pop_if(|last| last.role == Role::Tool).is_some() {}
+        let chosen = Alternative::of(&messages.pop_if(|last| last.role == Role::Assistant)?);
+        chat.notes.truncate(messages.len());
+        chosen
     };
-    if chosen == rejected || !is_list_chosen && messages.last().is_some_and(|last| last.role == Role::Assistant) {
+    if chosen.said() == rejected.said() || chosen.is_empty() || rejected.is_empty() {
         return None;
     }
-    let rejects = vec![Thought { text: Cow::Owned(rejected.clone()), places: Vec::new() }];
-    messages.push(Message { reasoning: rejects, ..chat::said(Role::Assistant, Cow::Owned(chosen.clone())) });
+    let rejects = vec![Thought { text: Cow::Owned(rejected.said()), places: Vec::new() }];
+    let said = chat::said(Role::Assistant, Cow::Owned(chosen.text.clone()));
+    messages.push(Message { reasoning: rejects, tool_calls: chosen.calls.clone(), ..said });
     chat.notes.push(Note::default());
-    let said = |text: String| json!([{ "role": "assistant", "content": text }]);
-    Some(Pair { chosen: said(chosen), rejected: said(rejected) })
+    Some(Pair { chosen, rejected })
 }
 
 fn all_but_last(list: &Value) -> &[Value] {
     list.as_array().and_then(|list| list.split_last()).map_or(&[], |(_, before)| before)
-}
-
-/// The text of an answer: a text, a message, or the last message of a list.
-fn answer(value: Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text),
-        Value::Array(mut list) => answer(list.pop()?),
-        Value::Object(message) => {
-            let text = message.get("content").or_else(|| message.get("value"))?;
-            text.as_str().map(str::to_owned)
-        }
-        _ => None,
-    }
 }

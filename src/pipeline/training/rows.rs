@@ -13,12 +13,13 @@ use serde_json::{Map, Value, json};
 use super::preference::{self, Pair};
 use super::tally::TrainingTally;
 use super::trainer::{Fitted, Lacks, Made, Trainer};
+use super::wording::answer;
 use crate::chat::{CalledTools, chats, named_tools};
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
 use crate::pipeline::bridge::guard;
 use crate::pipeline::make_up::MakeUp;
-use crate::pipeline::split::{ById, ChatPlace, ToolGroup, Verdicts};
+use crate::pipeline::split::{ById, ChatPlace, Side, ToolGroup, Verdicts};
 use crate::pipeline::tables::RowPlace;
 use crate::pipeline::{DatasetOptions, RowForm, TargetName};
 use crate::shape::Decoded;
@@ -176,7 +177,7 @@ impl<'t> TrainingBuilder<'t> {
                     .filter(|chosen| self.trainer.has_room_for(chosen))
                     .or_else(|| Some(called.list()).filter(|tools| !tools.is_empty()))
             });
-            let Made { mut windows, tokens_before } = self.trainer.fit(&chat, tools, side, scratch);
+            let Made { mut windows, tokens_before } = self.trainer.fit(&chat, pair.as_ref(), tools, side, scratch);
             if is_preference {
                 // The last window is the one that the answers end.
                 windows.drain(..windows.len().saturating_sub(1));
@@ -184,6 +185,8 @@ impl<'t> TrainingBuilder<'t> {
             if windows.iter().any(std::result::Result::is_ok) {
                 self.tally.keep(tokens_before);
             }
+            let n_missing = windows.iter().filter(|window| window.is_err()).count() as u64;
+            self.tally.eval_left_out += if side == Side::Eval { n_missing } else { 0 };
             for window in windows {
                 match window {
                     Ok(row) => {
@@ -193,17 +196,17 @@ impl<'t> TrainingBuilder<'t> {
                         self.rows[side as usize].push(row);
                     }
                     Err(Lacks::Assistant) => self.leave_out(place, &id, "no_assistant", json!({})),
-                    Err(Lacks::Targets { window }) => {
-                        self.leave_out(place, &id, "nothing_to_learn", of_window(window));
-                    }
+                    Err(Lacks::Targets { window }) => self.leave_out(place, &id, "nothing_to_learn", of_window(window)),
                     Err(Lacks::Template { why, window }) => {
                         let mut more = of_window(window);
                         more["detail"] = json!(why);
                         self.leave_out(place, &id, "template_refuses", more);
                     }
-                    Err(Lacks::Room { tokens, is_prompt, window }) => {
+                    Err(Lacks::Room { tokens, turns, is_prompt, window }) => {
+                        self.tally.turns_left_out += turns as u64;
                         let mut more = of_window(window);
                         more["tokens"] = json!(tokens);
+                        more["turns"] = json!(turns);
                         let reason = if is_prompt { "prompt_over_max_tokens" } else { "over_max_tokens" };
                         self.leave_out(place, &id, reason, more);
                     }
@@ -257,8 +260,9 @@ fn row_of(
         RowForm::Messages => vec![(options.target.column(), json!(messages))],
         RowForm::Preference => {
             let prompt = json!(messages[..messages.len().saturating_sub(1)]);
-            let answers = pair.map(|pair| [("chosen", pair.chosen.clone()), ("rejected", pair.rejected.clone())]);
-            std::iter::once(("prompt", prompt)).chain(answers.into_iter().flatten()).collect()
+            let answers = pair.map(|pair| [("chosen", &pair.chosen), ("rejected", &pair.rejected)]);
+            let answers = answers.into_iter().flatten().map(|(key, it)| (key, json!([answer(it, options)])));
+            std::iter::once(("prompt", prompt)).chain(answers).collect()
         }
         RowForm::PromptCompletion => {
             // What stands behind the last turn that is to be learned answers nothing any more.

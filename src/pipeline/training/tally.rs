@@ -32,6 +32,10 @@ pub struct TrainingTally {
     pub windows: u64,
     /// What is not in the data, by reason.
     pub left_out: BTreeMap<String, u64>,
+    /// How often that was for want of room, of a template or of turns to be learned, of what was for evaluation.
+    pub eval_left_out: u64,
+    /// Turns that were to be learned and fit into no row.
+    pub turns_left_out: u64,
     /// Rows by class.
     pub classes: BTreeMap<String, u64>,
     /// Rows by language.
@@ -69,6 +73,8 @@ merges!(TrainingTally {
     eval_rows,
     windows,
     left_out,
+    eval_left_out,
+    turns_left_out,
     classes,
     languages,
     targets,

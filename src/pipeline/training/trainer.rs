@@ -8,13 +8,14 @@ use serde_json::Value;
 
 use super::again::{blind, show_copied, show_little, show_most};
 use super::chat_template::{ChatTemplate, count};
+use super::preference::Pair;
 use super::turns::turns_of;
-use super::windows::{Long, ended};
+use super::windows::{Long, costs, ended, lengths};
 use super::wording;
-use crate::chat::Chat;
+use crate::chat::{Alternative, Chat};
 use crate::engine::Scratch;
 use crate::error;
-use crate::model::{Condensed, EngineOptions, Message, Reason, Role};
+use crate::model::{Condensed, EngineOptions, Reason, Role};
 use crate::pipeline::condense::Keeper;
 use crate::pipeline::split::Side;
 use crate::pipeline::{Compact, Condense, DatasetOptions, TargetName, Unfit};
@@ -26,8 +27,6 @@ const MAX_TRIES: usize = 4;
 const MIN_GAIN: f64 = 0.9;
 /// Tools that others call take at most one part in so many of a row.
 const MOST_LISTED: usize = 8;
-/// Tokens of a template beside those of a message, about.
-const AROUND: usize = 4;
 
 /// What an engine is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,8 +79,8 @@ pub(super) enum Lacks {
     /// The chat template of the job refuses it, and says so; which window of how many.
     Template { why: String, window: Option<(usize, usize)> },
     /// It takes so many tokens, and no cut helps, since what stands before all turns takes most of the room, or a turn does; which window
-    /// of how many.
-    Room { tokens: usize, is_prompt: bool, window: Option<(usize, usize)> },
+    /// of how many, and how many turns that are to be learned are left out with it.
+    Room { tokens: usize, turns: usize, is_prompt: bool, window: Option<(usize, usize)> },
 }
 
 /// What came of a chat.
@@ -98,6 +97,8 @@ pub(super) struct Made<'a> {
 struct Of<'t> {
     tools: Option<&'t Value>,
     side: Side,
+    /// The answers that a row ends with, in the place of its last turn.
+    pair: Option<&'t Pair>,
     /// What a user says stays: it is no result of a tool, and leaves room for them.
     keeps_users: bool,
 }
@@ -130,6 +131,7 @@ impl Trainer {
     pub(super) fn fit<'a>(
         &self,
         chat: &Chat<'a>,
+        pair: Option<&Pair>,
         tools: Option<Vec<Value>>,
         side: Side,
         scratch: &mut Scratch,
@@ -140,9 +142,9 @@ impl Trainer {
             return Made { windows: vec![Err(Lacks::Assistant)], tokens_before: 0 };
         }
         let tools = tools.map(Value::Array);
-        let mut of = Of { tools: tools.as_ref(), side, keeps_users: false };
+        let mut of = Of { tools: tools.as_ref(), side, pair, keeps_users: false };
         let mut whole = self.whole(ended(chat), of, scratch);
-        let said = whole.chat.conversation.messages.iter().zip(costs(&whole));
+        let said = whole.chat.conversation.messages.iter().zip(costs(&whole.chat.conversation, whole.n_tokens));
         let task: usize = said.take_while(|(message, _)| message.role != Role::Assistant).map(|(_, cost)| cost).sum();
         of.keeps_users = is(Role::Tool) && self.options.max_tokens.is_none_or(|max_tokens| task * 2 <= max_tokens);
         let tokens_before = whole.n_tokens;
@@ -178,7 +180,7 @@ impl Trainer {
             Unfit::LeaveOut => Vec::new(),
         };
         if windows.is_empty() {
-            windows.push(Err(Lacks::Room { tokens: whole.n_tokens, is_prompt: false, window: None }));
+            windows.push(Err(no_room(&whole)));
         }
         let n_windows = windows.len();
         for (at, row) in windows.iter_mut().enumerate().filter(|_| n_windows > 1) {
@@ -246,7 +248,7 @@ impl Trainer {
     /// The row that fits, with as much shown again as fits.
     fn fuller<'a>(&self, row: Fitted<'a>, whole: &Fitted<'a>, max_tokens: usize, of: Of<'_>) -> Fitted<'a> {
         let mut row = row;
-        let n_bytes = lengths(whole).into_iter().sum::<usize>();
+        let n_bytes = lengths(&whole.chat.conversation).into_iter().sum::<usize>();
         let room = (max_tokens - row.n_tokens) as f64 * n_bytes as f64 / whole.n_tokens.max(1) as f64;
         // What it takes is estimated.
         for share in [0.98, 0.9, 0.7] {
@@ -283,7 +285,7 @@ impl Trainer {
         of: Of<'_>,
         scratch: &mut Scratch,
     ) -> Vec<Result<Fitted<'a>, Lacks>> {
-        let long = Long::new(&whole.chat, costs(whole));
+        let long = Long::new(&whole.chat, costs(&whole.chat.conversation, whole.n_tokens));
         let tools: usize = of.tools.map_or(0, |tools| self.counter.count(&tools.to_string()));
         let fixed = tools + long.cost(0..long.behind().start);
         let room = (max_tokens.saturating_sub(fixed).max(max_tokens / 2) as f64 * self.options.max_ratio) as usize;
@@ -345,13 +347,7 @@ impl Trainer {
             return;
         }
         // One turn, however much it is grounded.
-        rows.extend(last.map(|row| {
-            self.squeezed(&row, max_tokens, 0.0, of, scratch).ok_or(Lacks::Room {
-                tokens: row.n_tokens,
-                is_prompt: false,
-                window: None,
-            })
-        }));
+        rows.extend(last.map(|row| self.squeezed(&row, max_tokens, 0.0, of, scratch).ok_or_else(|| no_room(&row))));
     }
 
     /// The row of which nothing is hidden.
@@ -361,8 +357,23 @@ impl Trainer {
     }
 
     fn row<'a>(&self, chat: Chat<'a>, condensed: Condensed, of: Of<'_>) -> Fitted<'a> {
-        let messages = wording::messages(&turns_of(&chat, &condensed), &self.options);
-        let (n_tokens, refusal) = match count(self.template.as_ref(), &*self.counter, &messages, of.tools) {
+        let turns = turns_of(&chat, &condensed);
+        let messages = wording::messages(&turns, &self.options);
+        // Templates know roles and contents.
+        let renamed = (self.options.target.is_sharegpt() && self.template.is_some())
+            .then(|| wording::messages(&turns, &DatasetOptions { target: TargetName::Trl, ..self.options.clone() }));
+        let read = renamed.as_ref().unwrap_or(&messages);
+        let count = |messages: &[Value]| count(self.template.as_ref(), &*self.counter, messages, of.tools);
+        let counted = match (of.pair, read.split_last()) {
+            // Trainers read the prompt with each answer by itself.
+            (Some(pair), Some((_, prompt))) => {
+                let with = |it: &Alternative| count(&[prompt, &[wording::answer(it, &self.options)]].concat());
+                with(&pair.chosen).and_then(|n_tokens| Ok(n_tokens.max(with(&pair.rejected)?)))
+            }
+            _ => count(read),
+        };
+        drop(turns);
+        let (n_tokens, refusal) = match counted {
             Ok(n_tokens) => (n_tokens, None),
             Err(why) => (0, Some(why)),
         };
@@ -371,19 +382,8 @@ impl Trainer {
     }
 }
 
-/// Tokens of each message, about: they share those of the row by their lengths.
-fn costs(whole: &Fitted<'_>) -> Vec<usize> {
-    let lengths = lengths(whole);
-    let share = whole.n_tokens as f64 / lengths.iter().sum::<usize>().max(1) as f64;
-    lengths.into_iter().map(|length| AROUND + (length as f64 * share) as usize).collect()
-}
-
-/// Bytes of each message.
-fn lengths(whole: &Fitted<'_>) -> Vec<usize> {
-    let length = |message: &Message<'_>| {
-        let calls: usize = message.tool_calls.iter().map(|call| call.arguments.len()).sum();
-        let thoughts: usize = message.reasoning.iter().map(|thought| thought.text.len()).sum();
-        message.texts().map(str::len).sum::<usize>() + calls + thoughts
-    };
-    whole.chat.conversation.messages.iter().map(length).collect()
+/// A row that fits nowhere.
+fn no_room(row: &Fitted<'_>) -> Lacks {
+    let turns = turns_of(&row.chat, &row.condensed).iter().filter(|turn| turn.is_target).count();
+    Lacks::Room { tokens: row.n_tokens, turns, is_prompt: false, window: None }
 }

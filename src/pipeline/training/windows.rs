@@ -15,6 +15,8 @@ use crate::walk::Copies;
 pub(super) const NOT_READ: &str = "[nothing follows what came of this]";
 /// One line in so many of what an edit copies may be unknown where it is learned.
 pub(super) const MOST_UNKNOWN: usize = 4;
+/// Tokens of a template beside those of a message, about.
+const AROUND: usize = 4;
 /// Where so much of a window is full it ends before the next words of the user.
 const NEARLY_FULL: f64 = 0.7;
 
@@ -232,4 +234,21 @@ fn text_of<'m>(message: &'m Message<'_>) -> &'m str {
         Content::Text(text) => text,
         _ => "",
     }
+}
+
+/// Tokens of each message, about: they share those of the row by their lengths.
+pub(super) fn costs(conversation: &Conversation<'_>, n_tokens: usize) -> Vec<usize> {
+    let lengths = lengths(conversation);
+    let share = n_tokens as f64 / lengths.iter().sum::<usize>().max(1) as f64;
+    lengths.into_iter().map(|length| AROUND + (length as f64 * share) as usize).collect()
+}
+
+/// Bytes of each message.
+pub(super) fn lengths(conversation: &Conversation<'_>) -> Vec<usize> {
+    let length = |message: &Message<'_>| {
+        let calls: usize = message.tool_calls.iter().map(|call| call.arguments.len()).sum();
+        let thoughts: usize = message.reasoning.iter().map(|thought| thought.text.len()).sum();
+        message.texts().map(str::len).sum::<usize>() + calls + thoughts
+    };
+    conversation.messages.iter().map(length).collect()
 }

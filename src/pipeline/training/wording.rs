@@ -7,6 +7,7 @@ use regex::{Captures, Regex};
 use serde_json::{Map, Value, json};
 
 use super::turns::Turn;
+use crate::chat::Alternative;
 use crate::model::{Role, ToolCall};
 use crate::pipeline::{Arguments, CallOrder, DatasetOptions, Empty, TargetName, Thinking};
 
@@ -22,6 +23,26 @@ pub(super) fn messages(turns: &[Turn<'_>], options: &DatasetOptions) -> Vec<Valu
         CallOrder::Together => turns.iter().map(|turn| message(turn, options)).collect(),
         CallOrder::Apart => apart(turns).iter().map(|turn| message(turn, options)).collect(),
     }
+}
+
+/// An answer by itself.
+pub(super) fn answer(answer: &Alternative, options: &DatasetOptions) -> Value {
+    let turn = Turn {
+        role: &Role::Assistant,
+        name: None,
+        text: Cow::Borrowed(&answer.text),
+        thinking: String::new(),
+        calls: &answer.calls,
+        call_id: None,
+        is_target: true,
+        is_compacted: false,
+    };
+    let mut message = message(&turn, options);
+    // Of two answers nobody asks whether they are learned.
+    if let Value::Object(message) = &mut message {
+        message.remove("train");
+    }
+    message
 }
 
 fn message(turn: &Turn<'_>, options: &DatasetOptions) -> Value {

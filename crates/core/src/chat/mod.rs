@@ -2,6 +2,7 @@
 //! its result behind it. Sub-agents, and what came after a log was compacted by its program, are conversations of their own.
 //! Knows decoded records; refuses to know what is hidden of them and how a trainer wants them.
 
+mod alternatives;
 mod assemble;
 mod called;
 mod flow;
@@ -18,6 +19,7 @@ use crate::shape::Decoded;
 #[cfg(test)]
 mod tests;
 
+pub use alternatives::{Alternative, alternatives};
 pub use called::CalledTools;
 pub use seen::{ASSISTANT_FIRST, Chat, LOST_CALL, LeftOut, NO_RESULT, Note, said};
 pub use tools::named_tools;

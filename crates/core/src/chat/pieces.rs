@@ -102,6 +102,8 @@ pub(super) fn of<'a>(
             let text = format!("$ {}\n{}", command.unwrap_or_default(), text(&message.content));
             out.push(Piece::Human { name: None, text: Cow::Owned(text) });
         }
+        // News and errors that Gemini CLI shows its user.
+        (Role::Other(_), ShapeName::GeminiCli) => out.push(Piece::NotSaid),
         (Role::Other(name), _) => out.push(human(Some(name), message)),
         _ => out.push(human(message.name.as_deref(), message)),
     }
@@ -132,15 +134,11 @@ fn reply<'a>(message: &'a Message<'_>, shape: ShapeName) -> Reply<'a> {
     let name = || member(body(), "id").and_then(RawJson::string);
     let stops = || member(body(), "stopReason").map(|value| value.text).unwrap_or_default();
     let (thought, said, is_broken_off) = thoughts_first(text(&message.content));
-    let mut calls: Vec<ToolCall<'a>> = message.tool_calls.iter().map(borrowed).collect();
-    if shape == ShapeName::Sharegpt {
-        calls = calls.into_iter().flat_map(unpacked).collect();
-    }
     Reply {
         name: if shape == ShapeName::ClaudeCode { name() } else { None },
         thoughts: thought.into_iter().chain(thoughts(message, &said)).collect(),
         texts: if said.trim().is_empty() { Vec::new() } else { vec![said] },
-        calls,
+        calls: message.tool_calls.iter().map(borrowed).flat_map(unpacked).collect(),
         is_cut: is_broken_off || shape == ShapeName::Pi && matches!(stops(), "\"aborted\"" | "\"error\""),
         is_masked: MASKS
             .iter()

@@ -221,6 +221,7 @@ fn replies_that_hold_their_results_and_events_that_are_calls_become_turns() {
         {"id":"2","type":"gemini","content":"","thoughts":[{"subject":"Plan","description":"Read"}],"toolCalls":[
             {"id":"c1","name":"read","args":{"p":1},"result":[{"functionResponse":{"id":"c1","response":{"output":"text"}}}]},
             {"id":"c2","name":"read","args":{"p":2},"status":"cancelled"}]},
+        {"id":"9","type":"info","content":"Gemini CLI update available!"},
         {"id":"3","type":"gemini","content":"Read."}]}"#;
     check(
         gemini,

@@ -26,6 +26,10 @@ const SPEAKERS: [&str; 12] =
 /// The map that needs no word about who speaks or what is said.
 const USUAL: [&str; 2] = ["role", "content"];
 
+/// What helps where a prompt with two answers is a text.
+const PAIRS: &str =
+    "the prompt of two answers is a list of messages: jq -c '.prompt = [{role: \"user\", content: .prompt}]' makes one";
+
 /// One sentence about a record in which no conversation was found, without a capital and without a full stop.
 #[must_use]
 pub fn advice(record: &str) -> String {
@@ -44,6 +48,7 @@ pub fn advice(record: &str) -> String {
             let map = looks.map(&path);
             format!("the list of objects `{}` looks like messages: read it with --map {map}", mapped_path(&path))
         }
+        None if at(record, &["rejected".to_owned()]).is_ok() => PAIRS.to_owned(),
         None => "no list of objects with texts is in it that could be its messages".to_owned(),
     }
 }

@@ -16,7 +16,7 @@ const KEYS: [&str; 6] =
 /// Parts of a content list.
 pub(super) const PARTS: [&str; 2] = ["thinking", "reasoning"];
 /// What of an object is text; all else is a kind, a signature, or sealed.
-const TEXTS: [&str; 6] = ["thinking", "reasoning", "text", "summary", "subject", "description"];
+const TEXTS: [&str; 7] = ["thinking", "reasoning", "text", "value", "summary", "subject", "description"];
 /// What a key says of a value that proves what was thought, or that only its program can read: an API refuses it beside any other text.
 const SEALS: [&str; 3] = ["signature", "encrypted", "opaque"];
 /// A part that holds nothing but what only its program can read.

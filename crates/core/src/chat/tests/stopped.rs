@@ -51,6 +51,26 @@ fn thoughts_end_with_their_own_tag() {
 }
 
 #[test]
+fn parts_with_values_are_thoughts_and_calls_as_well() {
+    let record = r#"{"id":"v","messages":[{"role":"user","content":[{"type":"text","value":"Go"}]},
+        {"role":"assistant","content":[{"type":"reasoning","value":"I look it up."},{"type":"text","value":"Wait."},
+            {"type":"tool_call","value":"{\"name\":\"find\",\"arguments\":{\"q\":1}}"}]},
+        {"role":"tool","content":[{"type":"text","value":"found"}]},
+        {"role":"assistant","content":[{"type":"text","value":"Here."}]}]}"#;
+    check(
+        record,
+        ShapeName::Openai,
+        "
+        = v
+        user Go
+        assistant (I look it up.) Wait. call_1:find{\"q\":1}
+        tool call_1 found
+        assistant Here.
+        ",
+    );
+}
+
+#[test]
 fn a_thought_of_a_reply_that_somebody_stopped_is_no_part_of_the_next_one() {
     let thought = |id: &str| {
         format!(
