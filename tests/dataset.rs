@@ -170,6 +170,13 @@ fn every_target_has_its_own_words() {
             "completion": [{"role": "assistant", "content": "ok", "train": true}],
         }),
     );
+    let (dir, _) = dataset(&with_calls(), "eval_share = 0.0\ntarget = \"llama-factory\"\n");
+    let info: Value = serde_json::from_slice(&dir.read("run/dataset/dataset_info.json")).expect("JSON");
+    assert_eq!(info["condenser_train_00000"]["file_name"], "train/part-00000.jsonl");
+}
+
+#[test]
+fn pairs_of_answers_are_rows_of_their_own_kind() {
     // Answers of several kinds of records; one that has no second is left out.
     let user = json!({"role": "user", "content": "Name a fruit."});
     let answer = |text: &str| json!({"role": "assistant", "content": text});
@@ -219,9 +226,6 @@ fn every_target_has_its_own_words() {
     let of = format!("{exact}max_tokens = 600\ndecontaminate = [{:?}]\n", evaluation.path("eval.txt"));
     let (_, told) = dataset(&records, &of);
     assert!(told.contains("1 row in train, 0 in eval, 1 left out (1 contaminated)"), "{told}");
-    let (dir, _) = dataset(&with_calls(), "eval_share = 0.0\ntarget = \"llama-factory\"\n");
-    let info: Value = serde_json::from_slice(&dir.read("run/dataset/dataset_info.json")).expect("JSON");
-    assert_eq!(info["condenser_train_00000"]["file_name"], "train/part-00000.jsonl");
 }
 
 #[test]

@@ -84,7 +84,9 @@ impl Surveyor {
     ) -> ChatNote {
         let conversation = &it.conversation;
         let mut read = Read::of(it);
-        beside.iter().for_each(|text| read.beside(text));
+        for text in beside {
+            read.beside(text);
+        }
         let id = label(&conversation.id).into_owned();
         let mut keys = vec![GroupKey::of(KeyKind::Id, id.as_bytes())];
         let named = [(KeyKind::Repository, &origin.repository), (KeyKind::Task, &origin.task)];
