@@ -254,7 +254,7 @@ fn array(field: &FieldRef, n: usize, seeded: &mut Seeded) -> ArrayRef {
     cast(&column, field.data_type()).unwrap()
 }
 
-fn random_table(seeded: &mut Seeded) -> RecordBatch {
+pub(crate) fn random_table(seeded: &mut Seeded) -> RecordBatch {
     let item = field(seeded.pick(&["item", "element"]), message_type(seeded));
     let list = if seeded.below(2) == 0 { DataType::List(item) } else { DataType::LargeList(item) };
     let n = 1 + seeded.below(60);

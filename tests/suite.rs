@@ -91,6 +91,7 @@ mod report;
 mod restore;
 mod resume;
 mod rolling;
+mod row_batches;
 mod rows;
 mod selection;
 mod shape_tables;

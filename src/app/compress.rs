@@ -133,6 +133,20 @@ pub fn finish(app: &App, run: &Place, is_partial: bool, observer: &dyn Observer)
     outcome
 }
 
+/// Writes what the job would do into its run directory `run`, and does none of it: for shards that work on it at the same time.
+///
+/// # Errors
+/// When the job cannot be begun, or `run` holds another one.
+pub fn begin(app: &App, call: &Call<'_>, run: &Place) -> Result<RunPlan> {
+    let inputs = inputs_of(app, &call.settings.inputs, &stores_of(call.settings), &*call.observer)?;
+    let (_, _, plan) = planned(app, call, inputs, run, None)?;
+    // Nobody else waits for a shard that does nothing.
+    let waits = |who: &str| call.observer.waits(who);
+    app.wait(async { RunWriter::open(run.clone(), &plan, call.shard, &waits).await.map(drop) })?;
+    run.settle();
+    Ok(plan)
+}
+
 /// Compresses `inputs` into the run directory `run`, for a night of `store`; a threshold that was settled there, or for an earlier
 /// night, holds.
 pub(super) fn into_run(
@@ -142,6 +156,18 @@ pub(super) fn into_run(
     run: &Place,
     store: Option<&Store>,
 ) -> Result<RunOutcome> {
+    let (settings, corpus, plan) = planned(app, call, inputs, run, store)?;
+    run_plan(app, &Call { settings: &settings, ..call.clone() }, corpus, &plan, run)
+}
+
+/// What [`into_run`] would do: the job with all that was settled, what it reads, and its plan.
+fn planned(
+    app: &App,
+    call: &Call<'_>,
+    inputs: Vec<Input>,
+    run: &Place,
+    store: Option<&Store>,
+) -> Result<(JobSettings, Arc<dyn Corpus>, RunPlan)> {
     // What is wrong with the options is told before anything is read.
     call.engine()?;
     refuse_inside(&call.settings.inputs, &inputs, run)?;
@@ -151,12 +177,11 @@ pub(super) fn into_run(
     let runs: Vec<Place> = std::iter::once(run.clone()).chain(earlier).collect();
     let (settings, corpus, plan) = prepared(call.settings, inputs, &runs, store, &*call.observer)?;
     let plan = plan.as_begun(plan_at(run).ok().flatten());
-    let call = &Call { settings: &settings, ..call.clone() };
-    let engine = call.engine()?;
+    let engine = Call { settings: &settings, ..call.clone() }.engine()?;
     let with = |watch: Arc<dyn Observer>| context(&settings, engine.clone(), watch);
     let job = SplitJob { settings: &settings, corpus: &corpus, observer: &call.observer, context: &with };
     let plan = with_split(app, &job, plan, run)?;
-    run_plan(app, call, corpus, &plan, run)
+    Ok((settings, corpus, plan))
 }
 
 /// Does what `plan` says with what `corpus` gives, into the run directory `run`.

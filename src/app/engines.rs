@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::model::{EngineOptions, LookAhead, Role};
 use crate::pipeline::split::Side;
-use crate::pipeline::{BestAboveFloor, ByAge, ChatGuard, Condense, EngineWish, JobSettings, Trainer};
+use crate::pipeline::{
+    BestAboveFloor, ByAge, ChatGuard, Condense, EngineWish, JobKind, JobSettings, RowCompressor, Trainer,
+};
 
 /// The engine that `settings` ask for; where conversations may go on, one that treats them by their age.
 pub fn engine_of(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
@@ -32,6 +34,21 @@ fn engine_for_all(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
     let gentlest = engines.remove(0);
     let Some(policy) = &settings.options.policy else { return Ok(gentlest) };
     Ok(Arc::new(BestAboveFloor::new(gentlest, engines, policy.floor.clone(), settings.files.counter.as_ref())))
+}
+
+/// What compresses rows that the caller holds, as a job with these settings would, on `threads` threads; 0 means one per
+/// core, 1 the caller's own.
+///
+/// # Errors
+/// `Usage` names the option that only a job can follow.
+pub fn row_compressor(settings: &JobSettings, threads: usize) -> Result<RowCompressor> {
+    if settings.options.ages.is_some() || settings.kind == JobKind::Compaction {
+        return Err(Error::usage(
+            "kind",
+            "compaction goes by the ages of logs; rows of a table are conversations at rest",
+        ));
+    }
+    RowCompressor::new(engine_of(settings)?, settings.options.clone(), threads)
 }
 
 /// One engine of a job.

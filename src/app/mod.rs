@@ -48,10 +48,10 @@ use crate::pipeline::bridge::guard;
 use crate::pipeline::{FileKind, HOW_TO_LEARN, JobArgs, JobSettings, Seconds};
 
 pub use compaction::{NightNews, compact};
-pub use compress::{Call, compress, filter, finish, retry_rejects};
+pub use compress::{Call, begin, compress, filter, finish, retry_rejects};
 pub use conversations::{Each, each_conversation, engine_for};
 pub use dry_run::dry_run;
-pub use engines::engine_of;
+pub use engines::{engine_of, row_compressor};
 pub use expire::{ExpireSettings, Expired, ExpiryOutcome, expire};
 pub use get::{Which, get};
 pub use inputs::{inputs_of, tables_of};

@@ -207,8 +207,18 @@ impl Run {
 
     /// What was decided about the messages of a part; `None` when the run was not told to write it.
     pub fn decisions(&self, commit: &Commit) -> Result<Option<Box<dyn TableReader>>> {
-        let is_there = commit.files.iter().any(|file| file.table == TableName::Decisions.as_str());
-        is_there.then(|| self.table(commit, TableName::Decisions, &WantedRows::All)).transpose()
+        self.read_table(commit, TableName::Decisions)
+    }
+
+    /// The rows of a table of a part, conversations in the columns of their input where that was a table; `None` when the
+    /// run does not have the table.
+    pub fn read_table(&self, commit: &Commit, table: TableName) -> Result<Option<Box<dyn TableReader>>> {
+        let is_there = commit.files.iter().any(|file| file.table == table.as_str());
+        let read = || match (table, &commit.table) {
+            (TableName::Conversations, Some(_)) => Ok(self.foreign(commit, None)?.reader),
+            _ => self.table(commit, table, &WantedRows::All),
+        };
+        is_there.then(read).transpose()
     }
 
     /// Compares what a report reads of a part (figures, decisions and rejects) with its commit.

@@ -45,6 +45,7 @@ mod reading;
 mod record;
 mod reject;
 mod restore;
+mod row_batches;
 mod rows;
 mod sample;
 mod sealed;
@@ -83,7 +84,7 @@ pub use job::{
     DEFAULT_SPLIT_BYTES, DatasetArgs, DatasetOptions, EngineFiles, FORMAT_VERSION, FileKind, HOW_TO_LEARN, JobArgs,
     JobOptions, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, MERGED,
     Parameters, ProgressMode, ReportArgs, Seconds, Secret, Settled, Size, SplitOptions, StoreArgs, Target, Temperature,
-    TimeSpan, parse_size, read_job,
+    TimeSpan, parse_size, read_job, read_options,
 };
 pub use map::MapLine;
 pub use merge::Merge;
@@ -95,6 +96,7 @@ pub use record::{decode_record, is_of_run, note_round};
 pub use reject::{RejectRow, raw_of_reject};
 pub use restore::{Borders, PartReaders, Restored, RestoredSlice, Restorer};
 pub(crate) use restore::{RowAgain, VerbatimCursor, rows_again};
+pub use row_batches::{METRICS_COLUMN, REJECTED_COLUMN, RowCompressor, SIDECAR_COLUMN, restore_rows};
 pub(crate) use rows::json_structs;
 pub use rows::{
     CellKind, Container, LostRows, RowDigest, RowMark, TableInput, TableOptions, conform_rows, large_schema, marks,

@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::model::Gone;
 
 /// The tables of a job file.
-const TABLES: [&str; 6] = ["engine", "dataset", "compaction", "report", "llm", "store"];
+const TABLES: [&str; 6] = [ENGINE, "dataset", "compaction", "report", "llm", "store"];
+const ENGINE: &str = "engine";
 /// The option that sets a key.
 const SET: &str = "--set";
 /// The only table whose texts may name variables of the environment.
@@ -19,7 +20,7 @@ const LIKE: f64 = 0.7;
 
 /// The job that `text` describes, with each `key=value` of `sets` over it. `name` stands in errors.
 pub fn read_job(name: &str, text: &str, sets: &[String]) -> Result<JobArgs> {
-    let file = Written { name, text };
+    let file = Written { name, text, is_file: true };
     let mut table = file.check()?;
     for set in sets {
         let (path, value) = split(set)?;
@@ -28,10 +29,33 @@ pub fn read_job(name: &str, text: &str, sets: &[String]) -> Result<JobArgs> {
     table.try_into().map_err(|error: toml::de::Error| usage(name, say(error.message())))
 }
 
+/// The job of these options, each under the name that it has on the command line: those of the engine stand among the others.
+///
+/// # Errors
+/// `Usage` has the option as its place; of one that is not known, its message has the nearest name.
+pub fn read_options(options: Table) -> Result<JobArgs> {
+    let (of_engine, of_job) = (names(ENGINE), names(""));
+    let mut job = Table::new();
+    for (key, value) in options {
+        let path = if of_engine.contains(&key) { vec![ENGINE.to_owned(), key.clone()] } else { vec![key.clone()] };
+        if path.len() == 1 && !of_job.contains(&key) {
+            let known: Vec<&str> = of_engine.iter().chain(&of_job).map(String::as_str).collect();
+            return Err(usage(&*key, nearest("option", &key, &known)));
+        }
+        let mut one = Table::new();
+        insert(&mut one, &path, value.clone()).map_err(|message| usage(&*key, message))?;
+        Written { name: &key, text: &one.to_string(), is_file: false }.check()?;
+        insert(&mut job, &path, value).map_err(|message| usage(&*key, message))?;
+    }
+    job.try_into().map_err(|error: toml::de::Error| usage("options", say(error.message())))
+}
+
 /// A TOML text with a name.
 struct Written<'t> {
     name: &'t str,
     text: &'t str,
+    /// A file has lines; a value that was typed may be a secret, and is not shown.
+    is_file: bool,
 }
 
 impl Written<'_> {
@@ -44,7 +68,7 @@ impl Written<'_> {
     }
 
     fn wrong(&self, error: &toml::de::Error) -> Error {
-        if self.name.starts_with(SET) {
+        if !self.is_file {
             return usage(self.name, unquoted(say(error.message())));
         }
         let place = error.span().map_or_else(|| self.name.to_owned(), |span| self.place(span.start));
@@ -53,7 +77,7 @@ impl Written<'_> {
 
     /// `job.toml: line 3, column 5`.
     fn place(&self, at: usize) -> String {
-        if self.name.starts_with(SET) {
+        if !self.is_file {
             return self.name.to_owned();
         }
         let before = self.text.get(..at).unwrap_or(self.text);
@@ -133,7 +157,7 @@ fn split(set: &str) -> Result<(Vec<String>, Value)> {
     let fits = |value: &Value| -> Result<()> {
         let mut table = Table::new();
         insert(&mut table, &path, value.clone()).map_err(|message| usage(&*place, message))?;
-        Written { name: &place, text: &table.to_string() }.check().map(drop)
+        Written { name: &place, text: &table.to_string(), is_file: false }.check().map(drop)
     };
     match read {
         None => {
@@ -203,29 +227,38 @@ fn say(message: &str) -> String {
 
 /// What to say about an unknown key: the nearest known name, or where it belongs.
 fn unknown(message: &str) -> Option<String> {
-    let (name, known) = message.strip_prefix("unknown field `")?.split_once('`')?;
-    let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
-    let likeness = |other: &&str| strsim::jaro_winkler(name, other);
-    let nearest = known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    let home = TABLES.iter().find(|table| !known.contains(&name) && knows(table, name));
-    Some(match (home, nearest) {
-        (Some(table), _) => format!("unknown key `{name}` here; it belongs to the table [{table}]"),
-        (None, Some(nearest)) if likeness(&nearest) >= LIKE => {
-            format!("unknown key `{name}`; did you mean `{nearest}`?")
-        }
-        _ => format!("unknown key `{name}`; known are {}", known.join(", ")),
+    let (name, known) = names_in(message)?;
+    let home = TABLES.iter().find(|table| !known.contains(&name) && names(table).iter().any(|known| known == name));
+    Some(match home {
+        Some(table) => format!("unknown key `{name}` here; it belongs to the table [{table}]"),
+        None => nearest("key", name, &known),
     })
 }
 
-fn knows(table: &str, key: &str) -> bool {
-    let mut inner = Table::new();
-    inner.insert(key.to_owned(), Value::Integer(0));
-    let mut outer = Table::new();
-    outer.insert(table.to_owned(), Value::Table(inner));
-    match outer.try_into::<JobArgs>() {
-        Ok(_) => true,
-        Err(error) => !error.message().starts_with("unknown field"),
+/// That a `name` is not known, and which of the `known` may be meant.
+fn nearest(what: &str, name: &str, known: &[&str]) -> String {
+    let likeness = |other: &&str| strsim::jaro_winkler(name, other);
+    match known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b))) {
+        Some(nearest) if likeness(&nearest) >= LIKE => format!("unknown {what} `{name}`; did you mean `{nearest}`?"),
+        _ => format!("unknown {what} `{name}`; known are {}", known.join(", ")),
     }
+}
+
+/// The unknown name that a message is about, and the known ones.
+fn names_in(message: &str) -> Option<(&str, Vec<&str>)> {
+    let (name, known) = message.strip_prefix("unknown field `")?.split_once('`')?;
+    Some((name, known.split('`').skip(1).step_by(2).collect()))
+}
+
+/// The keys of a table of a job; of the job itself where no table is named.
+fn names(table: &str) -> Vec<String> {
+    let mut asked = Table::from_iter([(String::new(), Value::Integer(0))]);
+    if !table.is_empty() {
+        asked = Table::from_iter([(table.to_owned(), Value::Table(asked))]);
+    }
+    let error = asked.try_into::<JobArgs>().err();
+    let message = error.as_ref().map_or("", toml::de::Error::message);
+    names_in(message).map(|(_, known)| known.into_iter().map(str::to_owned).collect()).unwrap_or_default()
 }
 
 fn usage(place: impl Into<String>, message: impl Into<String>) -> Error {

@@ -1,0 +1,76 @@
+//! Options and jobs as Python gives them: JSON texts, since every name is declared once, in the library.
+
+use condenser::app::settle;
+use condenser::error::{Error, Result};
+use condenser::pipeline::{JobArgs, JobSettings, read_job, read_options};
+use serde_json::{Map, Value};
+use toml::{Table, Value as Toml};
+
+/// A job must have an input and an output; nothing is read or written here.
+const NOWHERE: &str = "rows";
+
+/// The settings of `options`, a JSON object, for work that no job does.
+pub(crate) fn of_options(options: &str) -> Result<JobSettings> {
+    let mut job = read_options(table(options)?)?;
+    for (name, is_set) in [("inputs", !job.inputs.is_empty()), ("output", job.output.is_some())] {
+        if is_set {
+            return Err(Error::usage(name, "this belongs to a job: condenser.run"));
+        }
+    }
+    job.inputs = vec![NOWHERE.to_owned()];
+    job.output = Some(NOWHERE.to_owned());
+    settled(job)
+}
+
+/// The settings of a job: the text of a job file with its name, with the keys and values of a JSON object over it.
+pub(crate) fn of_job(name: &str, text: &str, sets: &str) -> Result<JobSettings> {
+    let sets: Vec<String> = table(sets)?.into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+    settled(read_job(name, text, &sets)?)
+}
+
+/// A JSON object as a job file.
+pub(crate) fn as_toml(job: &str) -> Result<String> {
+    table(job).map(|table| table.to_string())
+}
+
+fn settled(job: JobArgs) -> Result<JobSettings> {
+    settle(job, &|name| std::env::var(name).ok())
+}
+
+fn table(json: &str) -> Result<Table> {
+    let read: Map<String, Value> =
+        serde_json::from_str(json).map_err(|error| Error::usage("options", "no JSON object").because(error))?;
+    let mut table = Table::new();
+    for (key, value) in read {
+        if let Some(value) = toml_of(value).map_err(|message| Error::usage(&*key, message))? {
+            table.insert(key, value);
+        }
+    }
+    Ok(table)
+}
+
+/// `None` for null, which is what is not set.
+fn toml_of(value: Value) -> std::result::Result<Option<Toml>, &'static str> {
+    Ok(Some(match value {
+        Value::Null => return Ok(None),
+        Value::Bool(value) => Toml::Boolean(value),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => Toml::Integer(whole),
+            (None, Some(number)) => Toml::Float(number),
+            (None, None) => return Err("the number is too large"),
+        },
+        Value::String(text) => Toml::String(text),
+        Value::Array(values) => Toml::Array(
+            values.into_iter().filter_map(|value| toml_of(value).transpose()).collect::<std::result::Result<_, _>>()?,
+        ),
+        Value::Object(values) => {
+            let mut table = Table::new();
+            for (key, value) in values {
+                if let Some(value) = toml_of(value)? {
+                    table.insert(key, value);
+                }
+            }
+            Toml::Table(table)
+        }
+    }))
+}
