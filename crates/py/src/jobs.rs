@@ -143,11 +143,11 @@ impl Job {
 
 #[pymethods]
 impl Job {
-    /// The job of a file's text with its name, and keys with values over it, as JSON.
+    /// The job of a file, its name and its text, if there is one, and keys with values over it, as JSON.
     #[new]
-    fn new(py: Python<'_>, name: &str, text: &str, sets: &str) -> PyResult<Self> {
+    fn new(py: Python<'_>, file: Option<(String, String)>, keys: &str) -> PyResult<Self> {
         let settings = py.detach(|| {
-            let settings = options::of_job(name, text, sets)?;
+            let settings = options::of_job(file.as_ref().map(|(name, text)| (&**name, &**text)), keys)?;
             if settings.target == Target::Filter {
                 return Err(Error::usage(
                     "output",

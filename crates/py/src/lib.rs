@@ -8,12 +8,6 @@ mod single;
 
 use pyo3::prelude::*;
 
-/// A job that is no file, as the text of one.
-#[pyfunction]
-fn job_text(job: &str) -> PyResult<String> {
-    options::as_toml(job).map_err(errors::raised)
-}
-
 /// Refuses options that are none.
 #[pyfunction]
 fn check_options(py: Python<'_>, given: &str) -> PyResult<()> {
@@ -30,7 +24,6 @@ fn _condenser(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(single::restore_record, module)?)?;
     module.add_function(wrap_pyfunction!(single::count_tokens, module)?)?;
     module.add_function(wrap_pyfunction!(batches::restore_batch, module)?)?;
-    module.add_function(wrap_pyfunction!(job_text, module)?)?;
     module.add_function(wrap_pyfunction!(check_options, module)?)?;
     errors::add_to(module)
 }

@@ -2,7 +2,7 @@
 
 use condenser::app::settle;
 use condenser::error::{Error, Result};
-use condenser::pipeline::{JobArgs, JobSettings, read_job, read_options};
+use condenser::pipeline::{JobArgs, JobSettings, read_job, read_keys, read_options};
 use serde_json::{Map, Value};
 use toml::{Table, Value as Toml};
 
@@ -22,15 +22,28 @@ pub(crate) fn of_options(options: &str) -> Result<JobSettings> {
     settled(job)
 }
 
-/// The settings of a job: the text of a job file with its name, with the keys and values of a JSON object over it.
-pub(crate) fn of_job(name: &str, text: &str, sets: &str) -> Result<JobSettings> {
-    let sets: Vec<String> = table(sets)?.into_iter().map(|(key, value)| format!("{key}={value}")).collect();
-    settled(read_job(name, text, &sets)?)
+/// The settings of a job: a file's name and text, or nothing, with the keys and values of a JSON object over it.
+pub(crate) fn of_job(file: Option<(&str, &str)>, keys: &str) -> Result<JobSettings> {
+    let mut job = match file {
+        None => Table::new(),
+        Some((name, text)) => {
+            // What is wrong with the file is told with its line.
+            read_job(name, text, &[])?;
+            text.parse().map_err(|error: toml::de::Error| Error::usage(name, error.message().to_owned()))?
+        }
+    };
+    merge(&mut job, table(keys)?);
+    settled(read_keys(&job)?)
 }
 
-/// A JSON object as a job file.
-pub(crate) fn as_toml(job: &str) -> Result<String> {
-    table(job).map(|table| table.to_string())
+/// Puts `over` over `table`, key by key in tables that both have.
+fn merge(table: &mut Table, over: Table) {
+    for (key, value) in over {
+        match (table.get_mut(&key), value) {
+            (Some(Toml::Table(old)), Toml::Table(new)) => merge(old, new),
+            (_, value) => drop(table.insert(key, value)),
+        }
+    }
 }
 
 fn settled(job: JobArgs) -> Result<JobSettings> {

@@ -31,7 +31,7 @@ pub use llm::{
     DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices,
     LlmProvider, LlmSettings, Parameters,
 };
-pub use read::{read_job, read_options};
+pub use read::{read_job, read_keys, read_options};
 pub use report::ReportArgs;
 pub use settle::{DEFAULT_MEMORY, DEFAULT_SPLIT_BYTES, FORMAT_VERSION, JobOptions, JobSettings, Target};
 pub use store::{Secret, StoreArgs};

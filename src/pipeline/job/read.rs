@@ -29,6 +29,15 @@ pub fn read_job(name: &str, text: &str, sets: &[String]) -> Result<JobArgs> {
     table.try_into().map_err(|error: toml::de::Error| usage(name, say(error.message())))
 }
 
+/// The job of a table with the keys of a job file.
+///
+/// # Errors
+/// `Usage` for a key or a value that none is.
+pub fn read_keys(table: &Table) -> Result<JobArgs> {
+    let table = Written { name: "job", text: &table.to_string(), is_file: false }.check()?;
+    table.try_into().map_err(|error: toml::de::Error| usage("job", say(error.message())))
+}
+
 /// The job of these options, each under the name that it has on the command line: those of the engine stand among the others.
 ///
 /// # Errors

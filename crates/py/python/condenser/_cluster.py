@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,6 +19,8 @@ class ClusterJob:
     def __init__(self, job: JobLike, keys: dict[str, Any], threads: int) -> None:
         self.planned = Planned(job, keys)
         self.threads = threads
+        #: Names of files are those of this folder.
+        self.folder = os.getcwd()
         native = self.planned.native()
         #: How many tasks there are.
         self.count = min(native.begin(_watch), MAX_TASKS)
@@ -26,6 +29,8 @@ class ClusterJob:
 
     def task(self, index: int) -> int:
         """Does a task on the worker; again after a worker that died, from what that had committed."""
+        if os.path.isdir(self.folder):
+            os.chdir(self.folder)
         self.planned.native(threads=self.threads, quiet=True).run(_watch, (index, self.count), False)
         return index
 

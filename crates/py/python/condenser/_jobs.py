@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import pathlib
 import sys
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -122,27 +123,21 @@ class Planned:
     """A job as it travels to workers."""
 
     def __init__(self, job: JobLike, keys: Mapping[str, Any]) -> None:
-        if isinstance(job, Mapping):
-            self.name, self.text = "job", _condenser.job_text(json.dumps(job, default=os.fspath))
-        else:
-            self.name = os.fspath(job)
-            with _open(self.name) as file:
-                self.text = file.read()
-        self.sets = json.dumps(keys, default=os.fspath)
-        self.folder = os.getcwd()
+        self.file: tuple[str, str] | None = None
+        if not isinstance(job, Mapping):
+            name = os.fspath(job)
+            self.file = (name, _read(name))
+            job = {}
+        self.keys = {name: value for name, value in {**job, **keys}.items() if value is not None}
 
     def native(self, **keys: Any) -> _condenser.Job:
-        """The job with all its settings; names of files are those of the folder in which it was planned."""
-        if os.path.isdir(self.folder):
-            os.chdir(self.folder)
-        return _condenser.Job(self.name, self.text, json.dumps({**json.loads(self.sets), **keys}))
+        """The job with all its settings."""
+        return _condenser.Job(self.file, json.dumps({**self.keys, **keys}, default=os.fspath))
 
 
-def _open(path: str) -> Any:
-    import builtins
-
+def _read(path: str) -> str:
     try:
-        return builtins.open(path, encoding="utf-8")
+        return pathlib.Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise _condenser.UsageError(f"{path}: the job file cannot be read: {error.strerror}") from error
 
