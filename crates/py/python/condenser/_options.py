@@ -20,7 +20,7 @@ class Options(Mapping[str, Any]):
     >>> Options(recency_windw=2)
     Traceback (most recent call last):
         ...
-    _condenser.UsageError: recency_windw: unknown option `recency_windw`; did you mean `recency_window`?
+    condenser.UsageError: recency_windw: unknown option `recency_windw`; did you mean `recency_window`?
 
     Options may stand on others:
 
