@@ -3,16 +3,16 @@
 use std::sync::{Arc, Mutex};
 
 use condenser::app::{
-    App, Call, Destination, ReportRequest, Reported, RestoreSettings, Restoring, Which, compress, get, inputs_of,
-    report, restore, settle, verify,
+    App, Call, Destination, ReportRequest, Reported, RestoreSettings, Restoring, Which, begin, compress, finish, get,
+    inputs_of, report, restore, settle, verify,
 };
 use condenser::error::ErrorKind;
 use condenser::io::Run;
-use condenser::io::store::Stores;
-use condenser::pipeline::{JobSettings, News, Observer, Progress, ReportArgs, Silent, read_job};
+use condenser::io::store::{Place, Stores};
+use condenser::pipeline::{JobSettings, News, Observer, Progress, ReportArgs, Shard, Silent, read_job};
 
 use crate::support::chats::jsonl;
-use crate::support::dir::TestDir;
+use crate::support::dir::{TestDir, files};
 
 /// Keeps what it is told.
 #[derive(Default)]
@@ -112,4 +112,37 @@ fn a_caller_stops_a_job_and_goes_on_with_it() {
     let call = Call::of(&other, Arc::new(Silent));
     let error = compress(&app, &call, &place).expect_err("a run is never overwritten");
     assert!(error.hint.is_some_and(|hint| hint.contains("--fresh")), "{error}");
+}
+
+#[test]
+fn a_job_that_was_begun_is_done_in_shards_with_the_bytes_of_one_call() {
+    let dir = TestDir::new();
+    for n in 0..5 {
+        // Small inputs would share a part.
+        dir.write(&format!("in/{n}.jsonl"), jsonl(1 + n, n as u64).repeat(1 + n * 40));
+    }
+    let (app, mut settings) = (App::new().expect("threads"), job(&dir));
+    settings.options.split_bytes = 20_000;
+    let call = Call::of(&settings, Arc::new(Silent));
+    let place = call.place().expect("a directory");
+    let plan = begin(&app, &call, &place).expect("a plan");
+    assert!(plan.parts.len() > 3, "{}", plan.parts.len());
+    assert_eq!(files(&dir.path("run")).keys().filter(|name| !name.starts_with("locks")).count(), 1, "the plan alone");
+    assert_eq!(begin(&app, &call, &place).expect("the same plan"), plan, "whoever begins again changes nothing");
+    let mut other = settings.clone();
+    other.options.engine.recency_window = 7;
+    let refused = begin(&app, &Call::of(&other, Arc::new(Silent)), &place).unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::Usage, "{refused}");
+
+    let early = finish(&app, &place, false, &Silent).unwrap_err();
+    assert_eq!(early.kind, ErrorKind::Unfinished, "{early}");
+    let count = plan.parts.len();
+    for index in (0..count).rev() {
+        let call = Call { shard: Some(Shard { index, count }), ..call.clone() };
+        compress(&app, &call, &place).expect("a part");
+    }
+    finish(&app, &place, false, &Silent).expect("all parts are there");
+    let alone = Call::of(&settings, Arc::new(Silent));
+    compress(&app, &alone, &Place::from(dir.path("alone").as_path())).expect("a run");
+    assert_eq!(files(&dir.path("run")), files(&dir.path("alone")));
 }

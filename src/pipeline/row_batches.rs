@@ -9,7 +9,7 @@ use arrow::compute::{cast, concat, filter_record_batch, interleave, is_not_null,
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 use arrow::json::{LineDelimitedWriter, ReaderBuilder};
 use arrow::record_batch::RecordBatch;
-use rayon::prelude::*;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -78,8 +78,15 @@ def test_dask(corpus):
     assert list(back["messages"]) == corpus.table["messages"].to_pylist() and list(back["number"]) == list(range(len(back)))
 
 
-def test_daft(corpus):
+@pytest.fixture(scope="module")
+def daft():
     daft = pytest.importorskip("daft")
+    # Else it takes a Ray that happens to run.
+    daft.set_runner_native()
+    return daft
+
+
+def test_daft(corpus, daft):
     from condenser.daft import compress, restore
 
     frame = daft.read_parquet(str(corpus.path))
