@@ -5,6 +5,7 @@
 #   --engines   also Ray, Spark (which takes a Java 17 on the PATH), Dask and Daft: 1 GB to load, two minutes more
 #   --quick     with the development profile, whose parts the Rust tests have built already
 # Environment: PYTHON=python3 of another version    CONDENSER_CORPORA=folder of real corpora to take instead of the sample
+#              CONDENSER_BIN=program to compare with, instead of one that is built
 # Ends with 77, and says so, where there is no Python 3.10 or newer, or where its packages cannot be had.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,7 +16,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --engines) packages="$packages $engines"; export CONDENSER_ENGINES=1 ;;
     --quick) profile=dev ;;
-    --help) sed -n '2,10s/^# \?//p' "$0"; exit ;;
+    --help) sed -n '2,11s/^# \?//p' "$0"; exit ;;
     *) break ;;
   esac
   shift
@@ -33,13 +34,14 @@ if [ ! -f "$venv/packages" ] || [ "$(cat "$venv/packages")" != "$wanted" ]; then
     without "its packages cannot be had"
   echo "$wanted" >"$venv/packages"
 fi
-target=${CARGO_TARGET_DIR:-target}
-cargo build --quiet --locked --profile "$profile" --package condenser --bin condenser
+if [ -z "${CONDENSER_BIN:-}" ]; then
+  folder=$profile; [ "$profile" != dev ] || folder=debug
+  cargo build --quiet --locked --profile "$profile" --package condenser --bin condenser
+  CONDENSER_BIN=$(realpath "${CARGO_TARGET_DIR:-target}/$folder/condenser")
+fi
 rm -rf target/wheels
 VIRTUAL_ENV=$venv "$venv/bin/maturin" build --quiet --locked --profile "$profile" --out target/wheels
 "$venv/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps target/wheels/*.whl
 ls -l target/wheels
-folder=$profile; [ "$profile" != dev ] || folder=debug
-CONDENSER_BIN=$(realpath "$target/$folder/condenser")
 export CONDENSER_BIN PYTHONDONTWRITEBYTECODE=1
 exec "$venv/bin/python" -m pytest -q --no-header -p no:cacheprovider "$@"
