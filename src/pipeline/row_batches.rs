@@ -132,18 +132,18 @@ impl RowCompressor {
             None => starts.iter().map(piece).collect::<Result<_>>()?,
             Some(bridge) => bridge.install(|| starts.par_iter().map(piece).collect::<Result<_>>())?,
         };
-        let joined = |of: &dyn Fn(&Piece) -> ArrayRef| match &*pieces {
-            [piece] => Ok(of(piece)),
-            _ => {
-                let arrays: Vec<ArrayRef> = pieces.iter().map(of).collect();
-                concat(&arrays.iter().map(AsRef::as_ref).collect::<Vec<_>>()).map_err(internal)
+        let joined = |of: fn(&Piece) -> &ArrayRef| {
+            let arrays: Vec<&dyn Array> = pieces.iter().map(|piece| of(piece).as_ref()).collect();
+            match &*pieces {
+                [piece] => Ok(of(piece).clone()),
+                _ => concat(&arrays).map_err(internal),
             }
         };
         let mut columns = rows.columns().to_vec();
-        columns[table.column] = joined(&|piece| piece.conversations.clone())?;
-        columns.push(joined(&|piece| piece.sidecar.clone())?);
-        columns.push(joined(&|piece| piece.metrics.clone())?);
-        columns.push(joined(&|piece| piece.rejected.clone())?);
+        columns[table.column] = joined(|piece| &piece.conversations)?;
+        columns.push(joined(|piece| &piece.sidecar)?);
+        columns.push(joined(|piece| &piece.metrics)?);
+        columns.push(joined(|piece| &piece.rejected)?);
         RecordBatch::try_new(schema, columns).map_err(internal)
     }
 

@@ -46,6 +46,7 @@ fn merge(table: &mut Table, over: Table) {
     }
 }
 
+#[allow(clippy::disallowed_methods, reason = "a job file may name variables, as on the command line")]
 fn settled(job: JobArgs) -> Result<JobSettings> {
     settle(job, &|name| std::env::var(name).ok())
 }
