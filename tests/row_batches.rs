@@ -22,8 +22,10 @@ use crate::support::dir::TestDir;
 use crate::support::tables::read_table;
 use crate::support::{corpora, job};
 
+const BESIDE: [&str; 3] = ["kind", "target_ratio", "trace"];
+
 fn compressor(options: &str, threads: usize) -> condenser::error::Result<RowCompressor> {
-    let mut job = read_options(options.parse().unwrap())?;
+    let mut job = read_options(options.parse().unwrap(), &BESIDE)?;
     job.inputs = vec!["-".to_owned()];
     job.output = Some("rows".to_owned());
     row_compressor(&settle(job, &|_| None)?, threads)
@@ -116,11 +118,40 @@ fn what_was_changed_or_left_out_is_told() {
 }
 
 #[test]
+fn every_batch_has_its_conversations_in_the_same_column() {
+    let compressor = compressor("recency_window = 1", 1).unwrap();
+    let column = |texts: [&str; 4]| -> ArrayRef { Arc::new(StringArray::from(texts.to_vec())) };
+    let (chat, plain) = (a_chat(), "no conversation");
+    let rows = [("history", column([&chat, &chat, plain, &chat])), ("messages", column([plain, plain, &chat, &chat]))];
+    let table = RecordBatch::try_from_iter(rows).unwrap();
+    let apart: Vec<RecordBatch> = (0..4).map(|row| compressor.compress(&table.slice(row, 1)).unwrap()).collect();
+    let all = concat_batches(&apart[0].schema(), &apart).unwrap();
+    let together = compressor.compress(&table).unwrap();
+    // Why a row is rejected is said in other words where another row shows what it should be.
+    for (at, column) in together.columns().iter().enumerate().take(4) {
+        assert_eq!(all.column(at), column, "column {at}");
+    }
+    assert_eq!(all.column(0), table.column(0));
+    for at in 0..4 {
+        for n in 0..=4 - at {
+            assert_eq!(restore_rows(&all.slice(at, n), None).unwrap(), table.slice(at, n));
+        }
+    }
+    // Names that say nothing: what stands there decides, and the sidecar of each row says what it was.
+    let names = [("a", column([&chat, plain, &chat, &chat])), ("b", column([plain, &chat, plain, plain]))];
+    let table = RecordBatch::try_from_iter(names).unwrap();
+    let apart: Vec<RecordBatch> = (0..4).map(|row| compressor.compress(&table.slice(row, 1)).unwrap()).collect();
+    let all = concat_batches(&apart[0].schema(), &apart).unwrap();
+    assert_eq!(restore_rows(&all, None).unwrap(), table);
+}
+
+#[test]
 fn options_that_take_a_job_or_are_none_are_refused() {
     for (options, said) in [
         ("target_ratio = 2.0", "target_ratio: rows that stand for themselves"),
         ("prompts = 'once'", "prompts: rows that stand for themselves"),
         ("trace = true", "trace: rows that stand for themselves"),
+        ("output = 'x'", "output: this cannot be followed here"),
         ("kind = 'compaction'", "kind: compaction goes by the ages"),
         ("recency_windw = 2", "recency_windw: unknown option `recency_windw`; did you mean `recency_window`?"),
         ("recency_window = 'x'", "recency_window: wrong type: expected a whole number"),

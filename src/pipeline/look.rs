@@ -31,17 +31,7 @@ impl<F: Fn(&Conversation<'_>) + Send + Sync> Look<F> {
             whole: true,
             dated: None,
         };
-        Task {
-            recipe,
-            source,
-            trace: false,
-            verbatim_map: false,
-            trainer: None,
-            input: 0,
-            verdicts: None,
-            surveyor: None,
-            nights: None,
-        }
+        Task::alone(recipe, source)
     }
 }
 

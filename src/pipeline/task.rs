@@ -30,6 +30,23 @@ pub(crate) struct Task<'a> {
     pub(crate) nights: Option<&'a dyn EarlierNights>,
 }
 
+impl<'a> Task<'a> {
+    /// Works on the records of `source` as `recipe` says, and does nothing beside it.
+    pub(crate) fn alone(recipe: Recipe<'a>, source: &'a str) -> Self {
+        Self {
+            recipe,
+            source,
+            trace: false,
+            verbatim_map: false,
+            trainer: None,
+            input: 0,
+            verdicts: None,
+            surveyor: None,
+            nights: None,
+        }
+    }
+}
+
 /// Tells who takes the time on this worker that a step has ended.
 pub(crate) fn ended(step: &'static str) {
     SCRATCH.with(|scratch| scratch.borrow_mut().ended(step));

@@ -105,14 +105,9 @@ impl Compressor {
     /// # Errors
     /// Says why the record holds no conversation in a known shape.
     pub fn compress(&mut self, record: &str) -> std::result::Result<Compressed, Reject> {
-        let unknown = || Reject {
-            reason: RejectReason::UnknownShape,
-            detail: format!("the record holds no conversation in a known shape; {}", shape::advice(record)),
-        };
-        let told = ReadAs::told(self.map.as_ref(), self.shape);
-        let read_as = told.or_else(|| shape::detect(record).map(ReadAs::Shape)).ok_or_else(unknown)?;
         let blake3 = blake3::hash(record.as_bytes()).to_hex().to_string();
-        let decoded = decode(record, read_as, blake3.get(..16).unwrap_or_default())?;
+        let decoded =
+            decode(record, read_as(self.map.as_ref(), self.shape, record)?, blake3.get(..16).unwrap_or_default())?;
         let condensed = self.engine.condense(&decoded.conversation, &mut self.scratch);
         let (shorter, layout) = decoded.condensed_record_and_layout(&condensed, self.engine.options().provenance);
         let originals = decoded.originals(&condensed);
@@ -124,6 +119,33 @@ impl Compressor {
         };
         Ok(Compressed { record: shorter, sidecar, metrics: condensed.metrics, decisions: condensed.decisions })
     }
+
+    /// The messages of `record`, as they stand in it: what `message_index` and `position` of a decision count.
+    ///
+    /// # Errors
+    /// Says why the record holds no conversation in a known shape.
+    pub fn messages(&self, record: &str) -> std::result::Result<Vec<String>, Reject> {
+        let decoded = decode(record, read_as(self.map.as_ref(), self.shape, record)?, "")?;
+        Ok(decoded.conversation.messages.iter().map(|message| message.raw.to_owned()).collect())
+    }
+}
+
+/// As what `record` is read: as `map` or `shape` say, else in the shape that it has.
+fn read_as<'m>(
+    map: Option<&'m FieldMap>,
+    shape: Option<ShapeName>,
+    record: &str,
+) -> std::result::Result<ReadAs<'m>, Reject> {
+    let unknown = || match decode(record, ReadAs::Shape(ShapeName::Openai), "") {
+        // What is no JSON has no shape either.
+        Err(reject) if reject.reason == RejectReason::InvalidJson => reject,
+        _ => Reject {
+            reason: RejectReason::UnknownShape,
+            detail: format!("the record holds no conversation in a known shape; {}", shape::advice(record)),
+        },
+    };
+    let told = ReadAs::told(map, shape);
+    told.or_else(|| shape::detect(record).map(ReadAs::Shape)).ok_or_else(unknown)
 }
 
 /// The record that `compressed` was made from, byte for byte.

@@ -10,6 +10,9 @@ use pyo3::prelude::*;
 use crate::errors::raised;
 use crate::options;
 
+/// More than any machine has.
+const MAX_THREADS: usize = 1024;
+
 /// Compresses batches, each by itself, from any thread.
 #[pyclass(frozen, module = "condenser._condenser")]
 pub(crate) struct BatchCompressor(RowCompressor);
@@ -18,7 +21,15 @@ pub(crate) struct BatchCompressor(RowCompressor);
 impl BatchCompressor {
     #[new]
     fn new(py: Python<'_>, options: &str, threads: usize) -> PyResult<Self> {
-        py.detach(|| row_compressor(&options::of_options(options)?, threads)).map(Self).map_err(raised)
+        let threads = threads.min(MAX_THREADS);
+        py.detach(|| row_compressor(&options::of_options(options, &options::OF_ROWS)?, threads))
+            .map(Self)
+            .map_err(raised)
+    }
+
+    /// The column that holds the conversations.
+    fn column(&self, rows: PyArrowType<RecordBatch>) -> PyResult<String> {
+        self.0.column(&rows.0).map_err(raised)
     }
 
     fn schema(&self, schema: PyArrowType<Schema>) -> PyResult<PyArrowType<Schema>> {

@@ -34,6 +34,7 @@ pub(crate) fn raised(error: Error) -> PyErr {
     if let Some(hint) = error.hint {
         text.push_str(&format!("\nhint: {hint}"));
     }
+    let text = named(&text);
     match error.kind {
         ErrorKind::Usage => UsageError::new_err(text),
         ErrorKind::Io => StoreError::new_err(text),
@@ -43,6 +44,26 @@ pub(crate) fn raised(error: Error) -> PyErr {
         ErrorKind::Interrupted => PyKeyboardInterrupt::new_err(text),
         ErrorKind::Internal => InternalError::new_err(text),
     }
+}
+
+/// `text` with flags of the command line under the names that they have here.
+fn named(text: &str) -> String {
+    let mut parts = text.split("--");
+    let mut named = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(part.len());
+        let (flag, rest) = part.split_at(end);
+        if flag.is_empty() || !named.is_empty() && !named.ends_with([' ', '`', '(']) {
+            named.push_str("--");
+            named.push_str(part);
+        } else if named.ends_with('`') {
+            named.push_str(&flag.replace('-', "_"));
+            named.push_str(rest);
+        } else {
+            named.push_str(&format!("`{}`{rest}", flag.replace('-', "_")));
+        }
+    }
+    named
 }
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {

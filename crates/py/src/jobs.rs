@@ -180,10 +180,11 @@ impl Job {
         &self,
         py: Python<'_>,
         watch: &Bound<'_, PyAny>,
-        shard: Option<(usize, usize)>,
+        shard: Option<(i64, i64)>,
         fresh: bool,
     ) -> PyResult<(String, String)> {
-        let shard = shard.map(|(index, count)| Shard { index, count });
+        let shard = shard.map(|(index, count)| format!("{index}/{count}").parse::<Shard>()).transpose();
+        let shard = shard.map_err(|message| raised(Error::usage("shard", message)))?;
         watched(py, watch, |app, observer| {
             let call = Call { shard, is_fresh: fresh, ..self.call(observer.clone()) };
             if self.0.kind == JobKind::Compaction {

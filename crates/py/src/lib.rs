@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 /// Refuses options that are none.
 #[pyfunction]
 fn check_options(py: Python<'_>, given: &str) -> PyResult<()> {
-    py.detach(|| options::of_options(given).map(drop)).map_err(errors::raised)
+    py.detach(|| options::of_options(given, &options::OF_ROWS).map(drop)).map_err(errors::raised)
 }
 
 #[pymodule]

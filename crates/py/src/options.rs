@@ -2,6 +2,7 @@
 
 use condenser::app::settle;
 use condenser::error::{Error, Result};
+use condenser::model::{EngineOptions, HideBy, SystemPrompts};
 use condenser::pipeline::{JobArgs, JobSettings, read_job, read_keys, read_options};
 use serde_json::{Map, Value};
 use toml::{Table, Value as Toml};
@@ -9,17 +10,26 @@ use toml::{Table, Value as Toml};
 /// A job must have an input and an output; nothing is read or written here.
 const NOWHERE: &str = "rows";
 
-/// The settings of `options`, a JSON object, for work that no job does.
-pub(crate) fn of_options(options: &str) -> Result<JobSettings> {
-    let mut job = read_options(table(options)?)?;
-    for (name, is_set) in [("inputs", !job.inputs.is_empty()), ("output", job.output.is_some())] {
-        if is_set {
-            return Err(Error::usage(name, "this belongs to a job: condenser.run"));
-        }
-    }
+/// What of a job counts for one conversation, beside the engine.
+pub(crate) const OF_RECORDS: [&str; 2] = ["shape", "map"];
+/// The same for rows.
+pub(crate) const OF_ROWS: [&str; 8] =
+    ["shape", "map", "messages_column", "originals", "max_record_bytes", "policy", "floor", "tries"];
+
+/// The settings of `options`, a JSON object, for work that no job does; `beside` are the keys of a job that count there.
+pub(crate) fn of_options(options: &str, beside: &[&str]) -> Result<JobSettings> {
+    let mut job = read_options(table(options)?, beside)?;
     job.inputs = vec![NOWHERE.to_owned()];
     job.output = Some(NOWHERE.to_owned());
-    settled(job)
+    let settings = settled(job)?;
+    let once = |engine: &EngineOptions| engine.prompts == SystemPrompts::Once && engine.hide_by == HideBy::Use;
+    if settings.options.engines().any(once) {
+        return Err(Error::usage("prompts", "`once` takes a job: it is about earlier conversations"));
+    }
+    if settings.options.llm.is_some() {
+        return Err(Error::usage("summarizer", "asking a model takes a job"));
+    }
+    Ok(settings)
 }
 
 /// The settings of a job: a file's name and text, or nothing, with the keys and values of a JSON object over it.

@@ -26,8 +26,7 @@ impl Compressor {
     fn compress(&self, py: Python<'_>, record: &str) -> PyResult<(String, String, String, String)> {
         py.detach(|| {
             let compressed = self.0.lock().unwrap_or_else(PoisonError::into_inner).compress(record);
-            let compressed = compressed
-                .map_err(|reject| Error::input("", format!("{}: {}", reject.reason.as_str(), reject.detail)))?;
+            let compressed = compressed.map_err(refused)?;
             let core::Compressed { record, sidecar, metrics, decisions } = compressed;
             Ok((
                 record,
@@ -38,6 +37,16 @@ impl Compressor {
         })
         .map_err(raised)
     }
+
+    /// The messages of a record, each as JSON.
+    fn messages(&self, py: Python<'_>, record: &str) -> PyResult<Vec<String>> {
+        py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).messages(record).map_err(refused))
+            .map_err(raised)
+    }
+}
+
+fn refused(reject: core::Reject) -> Error {
+    Error::input("", format!("{}: {}", reject.reason.as_str(), reject.detail))
 }
 
 /// The record that a compressed one was made from.
@@ -55,7 +64,7 @@ pub(crate) fn restore_record(py: Python<'_>, record: &str, sidecar: &str) -> PyR
 #[pyfunction]
 pub(crate) fn count_tokens(py: Python<'_>, texts: Vec<String>, options: &str) -> PyResult<Vec<usize>> {
     py.detach(|| {
-        let settings = options::of_options(options)?;
+        let settings = options::of_options(options, &options::OF_RECORDS)?;
         let count = |text: &String| match &settings.files.counter {
             Some(counter) => counter.count(text),
             None => core::text::tokens::estimate(text.chars().count()),
@@ -66,7 +75,7 @@ pub(crate) fn count_tokens(py: Python<'_>, texts: Vec<String>, options: &str) ->
 }
 
 fn made(options: &str) -> Result<core::Compressor> {
-    let settings = options::of_options(options)?;
+    let settings = options::of_options(options, &options::OF_RECORDS)?;
     let stores = stores_of(&settings);
     let engine = settings.options.engine.clone();
     let files = condenser::pipeline::EngineFiles::load(&engine, |path, kind| file_of_option(path, kind, &stores))?;

@@ -2,7 +2,10 @@
 line does, and brings it back."""
 
 import json
+import os
 import pickle
+import signal
+import time
 
 import condenser
 import pyarrow as pa
@@ -112,6 +115,120 @@ def test_dictionaries_and_lists_of_messages():
     assert len(compressed["messages"][0][1]["content"]) < 400
     assert compressed["condenser_metrics"][0]["chars_in"] > compressed["condenser_metrics"][0]["chars_out"]
     assert RESTORE(compressed) == rows
+
+
+RAGGED = [
+    [{"role": "user", "content": "a"}, {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "n": 2}]}],
+    [{"role": "user", "content": [{"type": "text", "text": "b"}]}, {"role": "user", "content": "c", "weight": 1.0}],
+    chat(),
+    None,
+]
+
+
+def test_what_arrow_would_change_stays_in_dictionaries():
+    rows = {"messages": RAGGED, "other": [{"x": 1}, {"y": 2}, {1, 2}, ("a", 3)], 0: [object(), None, 1, "a"]}
+    compressed = condenser.BatchCompressor(recency_window=1)(rows)
+    assert len(compressed["messages"][2][1]["content"]) < 400
+    assert compressed["other"] is rows["other"]
+    assert RESTORE(compressed) == rows
+
+
+def test_what_arrow_would_change_stays_in_pandas():
+    pandas = pytest.importorskip("pandas")
+    index = pandas.date_range("2031-05-06", periods=4, freq="D", name="day")
+    other = pandas.array(["a", None, "b", "c"], dtype="string")
+    columns = {"messages": RAGGED, "other": [{"x": 1}, {"y": 2}, {1, 2}, ("a", 3)], 0: [1, 2**80, "a", 2j], "text": other}
+    frame = pandas.DataFrame(columns, index=index)
+    compressed = condenser.BatchCompressor(recency_window=1)(frame)
+    assert compressed["condenser_metrics"].iloc[2]["chars_out"] < compressed["condenser_metrics"].iloc[2]["chars_in"]
+    assert isinstance(compressed["condenser_rejected"].iloc[3], str)
+    back = RESTORE(compressed)
+    assert back.index.freq == frame.index.freq and list(back.columns) == list(frame.columns)
+    assert (back.dtypes == frame.dtypes).all() and back.to_dict("list") == frame.to_dict("list")
+
+
+def test_frames_that_hold_arrow_stay_so():
+    pandas = pytest.importorskip("pandas")
+    table = pa.table({"messages": [chat(), chat(50)], "n": [1, 2]})
+    frame = table.to_pandas(types_mapper=pandas.ArrowDtype)
+    compressed = condenser.BatchCompressor(recency_window=1)(frame)
+    assert compressed["messages"].dtype == frame["messages"].dtype
+    assert pa.Table.from_pandas(RESTORE(compressed), preserve_index=False).equals(table)
+
+
+def test_polars_columns_that_are_no_arrow_stay():
+    polars = pytest.importorskip("polars")
+    secret = object()
+    frame = polars.DataFrame({"messages": [record(), record(20)]}).with_columns(
+        polars.Series("secret", [secret, None], dtype=polars.Object), polars.Series("big", [2**100, 1], dtype=polars.Int128)
+    )
+    compressed = condenser.BatchCompressor(recency_window=1)(frame)
+    assert compressed["secret"][0] is secret
+    assert RESTORE(compressed)["messages"].equals(frame["messages"]) and RESTORE(compressed)["secret"][0] is secret
+
+
+def test_batches_without_a_conversation_pass():
+    texts = ["plain"] * 3 + [record()] * 3
+    rows = pa.table({"id": range(6), "messages": texts})
+    for at in range(6):
+        for n in range(7 - at):
+            compressed = COMPRESS(rows.slice(at, n))
+            assert RESTORE(compressed).equals(rows.slice(at, n))
+    compressed = COMPRESS(rows)
+    assert all(RESTORE(compressed.slice(at, 1)).equals(rows.slice(at, 1)) for at in range(6))
+    duckdb = pytest.importorskip("duckdb")
+    db = duckdb.connect()
+    stream = COMPRESS(db.sql("SELECT * FROM rows").to_arrow_reader(1))
+    assert RESTORE(stream.read_all()).equals(rows)
+
+
+def test_every_kind_of_rows_is_told_from_what_is_none():
+    pandas = pytest.importorskip("pandas")
+    for given in ([1], pandas.Series([record()]), None):
+        with pytest.raises(TypeError, match="rows are"):
+            COMPRESS(given)
+    with pytest.raises(condenser.UsageError, match="column='messages'"):
+        condenser.BatchCompressor("messages")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_process_has_threads_of_its_own():
+    compress, rows = condenser.BatchCompressor(threads=2), pa.table({"messages": [record()] * 20})
+    expected = compress(rows)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if compress(rows).equals(expected) else 1)
+    deadline = time.time() + 30
+    while time.time() < deadline:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            assert status == 0
+            return
+        time.sleep(0.05)
+    os.kill(child, signal.SIGKILL)
+    pytest.fail("the child hangs")
+
+
+class Louder(condenser.BatchCompressor):
+    """A subclass as users write them."""
+
+    def __call__(self, rows):
+        return super().__call__(rows).append_column("loud", pa.array([True] * rows.num_rows))
+
+
+def test_subclasses_travel():
+    louder = pickle.loads(pickle.dumps(Louder(recency_window=1)))
+    assert type(louder) is Louder and "loud" in louder(pa.table({"messages": [record()]})).column_names
+
+
+def test_large_texts_come_back_in_slices():
+    compressed = condenser.BatchCompressor(recency_window=1)(pa.table({"messages": [record(100_000)]}))
+    many = compressed.take([0] * 900).combine_chunks()
+    assert many["messages"].type == pa.string()
+    lengths = [len(text.as_py()) for batch in RESTORE(many).to_batches() for text in batch["messages"]]
+    assert lengths == [len(record(100_000))] * 900
+    with pytest.raises(condenser.InputError, match="restore fewer rows at a time"):
+        RESTORE(many.to_batches()[0])
 
 
 def test_a_column_may_be_named():

@@ -96,6 +96,17 @@ def test_daft(corpus, daft):
     assert same(back, corpus.table)
 
 
+def test_daft_refuses_what_was_compressed_and_keeps_what_is_there(daft):
+    import pyarrow as pa
+    from condenser.daft import compress, restore
+
+    frame = daft.from_arrow(pa.table({"condenser": ["mine"], "messages": [record()]}))
+    once = compress(frame, COMPRESS)
+    assert restore(once, RESTORE).to_pydict() == frame.to_pydict()
+    with pytest.raises(condenser.UsageError, match="were compressed before"):
+        compress(once, COMPRESS)
+
+
 @pytest.fixture
 def job(tmp_path, corpora, monkeypatch):
     """A job of some dozens of parts, and its run on one machine."""

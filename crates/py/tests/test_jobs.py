@@ -76,6 +76,29 @@ def test_shards_and_finish(folder, corpora):
     assert condenser.run(job, output="alone") and hashes("run") == hashes("alone")
 
 
+def test_shards_that_are_none_are_refused(folder):
+    job = {"inputs": "tests.jsonl", "output": "run"}
+    for shard in [(2, 2), (0, 0), (-1, 2)]:
+        with pytest.raises(condenser.UsageError, match="shard"):
+            condenser.run(job, shard=shard)
+
+
+def test_jobs_as_people_write_them(folder):
+    import numpy
+
+    (folder / "one.jsonl").write_text(record(id="a") + "\n")
+    run = condenser.run(
+        inputs=folder / "one.jsonl", output=folder / "run", engine=condenser.Options(recency_window=numpy.int64(1)), quiet=True
+    )
+    (folder / "else").mkdir()
+    os.chdir("else")
+    assert run.metrics().num_rows == 1
+    with pytest.raises(TypeError, match="a job is"):
+        condenser.run(["one.jsonl"])
+    with pytest.raises(condenser.UsageError, match="`output`"):
+        condenser.run(inputs=folder / "one.jsonl", output=folder / "run", engine={"recency_window": 3}, quiet=True)
+
+
 def test_mistakes_are_told(folder):
     with pytest.raises(condenser.UsageError, match="there is no run here"):
         condenser.open("none")

@@ -47,11 +47,63 @@ def test_what_is_no_conversation_is_told():
         condenser.compress([{"role": "user", "content": "Hi", "meta": {1: "a"}}])
     with pytest.raises(condenser.UsageError, match="did you mean `recency_window`"):
         condenser.compress(chat(), recency_windw=1)
-    with pytest.raises(condenser.UsageError, match="belongs to a job"):
+    with pytest.raises(condenser.UsageError, match="it takes a job"):
         condenser.compress(chat(), output="run")
     with pytest.raises(condenser.UsageError, match="no such tokenizer file"):
         condenser.compress(chat(), tokenizer="none.json")
     assert issubclass(condenser.UsageError, condenser.CondenserError)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("\ufeff{}", "invalid_json"), ("", "invalid_json"), ('{"messages": NaN}', "invalid_json"), ("{}", "unknown_shape")],
+)
+def test_what_is_no_json_is_told_as_such(text, said):
+    with pytest.raises(condenser.InputError, match=said):
+        condenser.compress(text)
+
+
+def test_what_is_no_conversation_at_all_is_a_type_error():
+    for given in (None, 3, b"{}"):
+        with pytest.raises(TypeError, match="a conversation is"):
+            condenser.compress(given)
+    with pytest.raises(condenser.InputError, match="surrogate"):
+        condenser.compress("\ud83d")
+    with pytest.raises(TypeError, match="of a text"):
+        condenser.count_tokens(chat())
+
+    class Message(dict):
+        pass
+
+    class Sdk:
+        def model_dump(self):
+            return {"role": "user", "content": "Hi"}
+
+    with pytest.raises(condenser.InputError, match="model_dump"):
+        condenser.compress([Sdk()])
+    assert condenser.compress([Message(role="user", content="Hi")]).restore() == [{"role": "user", "content": "Hi"}]
+
+
+@pytest.mark.parametrize("key", ["target_ratio", "trace", "format", "messages_column", "threads", "split_size"])
+def test_what_cannot_be_followed_is_refused(key):
+    with pytest.raises(condenser.UsageError, match=f"{key}: this cannot be followed here|{key}: unknown"):
+        condenser.compress(chat(), **{key: "x" if key == "messages_column" else 1})
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"traj": chat()},
+        {"history": chat(), "trajectory": []},
+        {"dialog": ["Hi there", "Hello, what can I do?", "Tell me of the night. " * 90, "Thanks"]},
+        {"id": "a", "conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello. " * 400}]},
+    ],
+)
+def test_messages_are_found_in_every_shape(record):
+    compressed = condenser.compress(record, recency_window=1)
+    assert len(compressed.decisions) == len(compressed._messages(record)) > 1
+    assert compressed.messages and "<tr>" in compressed._repr_html_()
+    assert compressed.restore() == record
 
 
 def test_what_was_changed_is_told():
@@ -61,6 +113,8 @@ def test_what_was_changed_is_told():
         compressed.restore()
     with pytest.raises(condenser.VerificationError, match="no sidecar"):
         condenser.restore(compressed.conversation, "{}")
+    with pytest.raises(condenser.VerificationError, match="no sidecar"):
+        condenser.restore(condenser.compress(chat()), "{}")
     with pytest.raises(condenser.UsageError, match="needs the sidecar"):
         condenser.restore(compressed.conversation)
 
@@ -74,7 +128,7 @@ def test_options_are_values():
     options = condenser.Options(condenser.Options(recency_window=2), token_budget=1000, keep_answers=None)
     assert dict(options) == {"recency_window": 2, "token_budget": 1000}
     assert pickle.loads(pickle.dumps(options)) == options
-    assert condenser.compress(chat(), options).conversation == condenser.compress(chat(), **options).conversation
+    assert condenser.compress(chat(), options=options).conversation == condenser.compress(chat(), **options).conversation
 
 
 def test_tokens_are_counted():

@@ -38,17 +38,21 @@ pub fn read_keys(table: &Table) -> Result<JobArgs> {
     table.try_into().map_err(|error: toml::de::Error| usage("job", say(error.message())))
 }
 
-/// The job of these options, each under the name that it has on the command line: those of the engine stand among the others.
+/// The job of these options, each under the name that it has on the command line: those of the engine, and those keys of a job that
+/// stand in `beside`.
 ///
 /// # Errors
 /// `Usage` has the option as its place; of one that is not known, its message has the nearest name.
-pub fn read_options(options: Table) -> Result<JobArgs> {
-    let (of_engine, of_job) = (names(ENGINE), names(""));
+pub fn read_options(options: Table, beside: &[&str]) -> Result<JobArgs> {
+    let of_engine = names(ENGINE);
     let mut job = Table::new();
     for (key, value) in options {
         let path = if of_engine.contains(&key) { vec![ENGINE.to_owned(), key.clone()] } else { vec![key.clone()] };
-        if path.len() == 1 && !of_job.contains(&key) {
-            let known: Vec<&str> = of_engine.iter().chain(&of_job).map(String::as_str).collect();
+        if path.len() == 1 && !beside.contains(&&*key) {
+            if names("").contains(&key) {
+                return Err(usage(&*key, "this cannot be followed here: it takes a job, which sees all of its inputs"));
+            }
+            let known: Vec<&str> = of_engine.iter().map(String::as_str).chain(beside.iter().copied()).collect();
             return Err(usage(&*key, nearest("option", &key, &known)));
         }
         let mut one = Table::new();

@@ -202,7 +202,7 @@ impl<'a> TextColumn<'a> {
 }
 
 /// True for the types that [`TextColumn`] reads.
-pub(super) fn is_text(data_type: &DataType) -> bool {
+pub(crate) fn is_text(data_type: &DataType) -> bool {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
         DataType::Dictionary(_, value) => is_text(value),

@@ -13,7 +13,7 @@ mod render;
 mod structs;
 
 pub use cells::value_bytes;
-pub(crate) use cells::{TextColumn, texts_like, with_column};
+pub(crate) use cells::{TextColumn, is_text, texts_like, with_column};
 pub(crate) use encode::encode_rows;
 pub use mark::{RowDigest, RowMark, marks};
 pub(crate) use packed::unpack;

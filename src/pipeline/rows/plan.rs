@@ -137,6 +137,23 @@ impl TableInput {
         Ok(Self { container, messages, column, kind, id_column, shape, list_key, first_row: 0 })
     }
 
+    /// Finds the conversations of one of many batches: by names and types, so that every batch has them in the same column, and
+    /// by what stands there only where these leave a choice.
+    pub fn by_type(name: &str, container: Container, rows: &RecordBatch, options: &TableOptions) -> Result<Self> {
+        let schema = rows.schema();
+        let may_hold = |field: &FieldRef| is_text(field.data_type()) || struct_item(field.data_type()).is_some();
+        let with_name = |name: &&str| {
+            let found = schema.fields().iter().filter(|field| field.name().eq_ignore_ascii_case(name));
+            found.into_iter().find(|field| may_hold(field))
+        };
+        let mut only = schema.fields().iter().filter(|field| may_hold(field));
+        let only = only.next().filter(|_| only.next().is_none());
+        let told = options.messages_column.is_some() || options.map.is_some();
+        let column = MESSAGES.iter().find_map(|name| with_name(&name)).or(only).filter(|_| !told);
+        let column = column.map(|field| field.name().clone()).or_else(|| options.messages_column.clone());
+        Self::find(name, container, rows, &TableOptions { messages_column: column, ..options.clone() })
+    }
+
     /// The id of the conversation in every row; `None` where the table does not tell.
     pub fn ids(&self, rows: &RecordBatch) -> Vec<Option<String>> {
         let column = self.id_column.map(|column| rows.column(column));

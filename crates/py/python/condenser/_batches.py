@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from . import _condenser
+from . import _condenser, _frames
+from ._frames import METRICS_COLUMN, REJECTED_COLUMN, SIDECAR_COLUMN, frame_of, slices
 from ._options import Options
-
-#: The column with what brings a row back.
-SIDECAR_COLUMN = "condenser_sidecar"
-#: The column with the figures of a row.
-METRICS_COLUMN = "condenser_metrics"
-#: The column that says why a row was left as it came.
-REJECTED_COLUMN = "condenser_rejected"
 
 #: A record batch, table or stream of Arrow, a frame of pandas or polars, or a dictionary of columns.
 Rows = TypeVar("Rows")
@@ -45,39 +41,60 @@ class BatchCompressor:
     def __init__(
         self,
         options: Mapping[str, Any] | None = None,
-        /,
         *,
         column: str | None = None,
         threads: int = 1,
         **more: Any,
     ) -> None:
-        named = {} if column is None else {"messages_column": column}
-        self.options = Options(options, **named, **more)
+        if isinstance(options, str):
+            raise _condenser.UsageError(f"options: a column is named with column={options!r}")
+        if column is not None:
+            more["messages_column"] = column
+        self.options = Options(options, **more)
         self.threads = threads
-        self._native = _condenser.BatchCompressor(self.options.to_json(), threads)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._made = (os.getpid(), _condenser.BatchCompressor(self.options.to_json(), self.threads))
+
+    def _native(self) -> _condenser.BatchCompressor:
+        pid, native = self._made
+        if pid != os.getpid():
+            # Threads do not live through a fork; what waits for them is left alone for ever.
+            _LEFT.append(native)
+            self._begin()
+        return self._made[1]
 
     def __call__(self, rows: Rows) -> Rows:
-        return _through(rows, self._native.compress, self._native.schema)
+        """The rows, of the same kind, with their conversations compressed and three columns more."""
+        frame = frame_of(rows)
+        if frame is not None:
+            return _frames.compress(frame, self._native)
+        return _through(rows, self)
 
     def schema(self, schema: pa.Schema) -> pa.Schema:
         """The schema of what becomes of rows with this schema."""
-        return self._native.schema(schema)
+        return self._native().schema(schema)
 
     def batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batch by batch, as `mapInArrow` of Spark wants it."""
-        return map(self._native.compress, batches)
+        return (self._native().compress(batch) for batch in batches)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_compressor, (self.options, self.threads))
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_made"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
 
     def __repr__(self) -> str:
-        return f"BatchCompressor({self.options!r}, threads={self.threads})"
+        return f"{type(self).__name__}({self.options!r}, threads={self.threads})"
 
 
 class BatchRestorer:
     """Brings rows back that :class:`BatchCompressor` compressed, and takes its columns away.
 
-    `column` holds the conversations; without it, it is the one that a :class:`BatchCompressor` would find. Takes and gives
+    `column` holds the conversations; without it, the one that each row says. Takes and gives
     what that does. Raises :class:`VerificationError` when a conversation or its sidecar was changed.
     """
 
@@ -85,7 +102,11 @@ class BatchRestorer:
         self.column = column
 
     def __call__(self, rows: Rows) -> Rows:
-        return _through(rows, self._restore, self.schema)
+        """The rows, of the same kind, as they were."""
+        frame = frame_of(rows)
+        if frame is not None:
+            return _frames.restore(frame, self.column)
+        return _through(rows, self)
 
     def schema(self, schema: pa.Schema) -> pa.Schema:
         """The schema of the rows as they were."""
@@ -94,47 +115,31 @@ class BatchRestorer:
 
     def batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batch by batch, as `mapInArrow` of Spark wants it."""
-        return map(self._restore, batches)
+        return (_condenser.restore_batch(batch, self.column) for batch in batches)
 
-    def _restore(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        return _condenser.restore_batch(rows, self.column)
-
-
-def _compressor(options: Options, threads: int) -> BatchCompressor:
-    return BatchCompressor(options, threads=threads)
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(column={self.column!r})"
 
 
-def _through(rows: Any, work: Any, schema_of: Any) -> Any:
+#: What a fork left behind.
+_LEFT: list[_condenser.BatchCompressor] = []
+
+
+def _through(rows: Any, work: BatchCompressor | BatchRestorer) -> Any:
     """What `work` makes of each record batch in `rows`, as what `rows` is."""
     if isinstance(rows, pa.RecordBatch):
-        return work(rows)
-    if isinstance(rows, pa.RecordBatchReader):
-        return pa.RecordBatchReader.from_batches(schema_of(rows.schema), map(work, rows))
+        return next(work.batches([rows]))
     if isinstance(rows, pa.Table):
-        return _table(rows, work, schema_of)
-    if isinstance(rows, Mapping):
-        return _table(pa.table({name: _plain(column) for name, column in rows.items()}), work, schema_of).to_pydict()
-    kind = type(rows).__module__.split(".")[0]
-    if kind == "pandas":
-        table = _table(pa.Table.from_pandas(rows), work, schema_of)
-        return table.to_pandas()
-    if kind == "polars":
-        import polars
-
-        if isinstance(rows, polars.LazyFrame):
-            schema = polars.from_arrow(schema_of(rows.collect_schema().to_frame().to_arrow().schema).empty_table()).schema
-            return rows.map_batches(lambda frame: _through(frame, work, schema_of), schema=schema)
-        return polars.from_arrow(_table(rows.to_arrow(), work, schema_of))
+        batches = list(work.batches(piece for batch in rows.to_batches() for piece in slices(batch)))
+        return pa.Table.from_batches(batches) if batches else work.schema(rows.schema).empty_table()
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(rows, polars.LazyFrame):
+        head = rows.collect_schema().to_frame()
+        return rows.map_batches(work, schema=work(head).schema)
+    if hasattr(rows, "__arrow_c_stream__") and not type(rows).__name__ == "Series":
+        reader = pa.RecordBatchReader.from_stream(rows)
+        return pa.RecordBatchReader.from_batches(work.schema(reader.schema), work.batches(reader))
     raise TypeError(
-        f"rows are a record batch, table or stream of pyarrow, a frame of pandas or polars, or a dictionary of columns; not {type(rows)}"
+        "rows are a record batch, table or stream of Arrow, a frame of pandas or polars, or a dictionary of columns; "
+        f"not {type(rows)}"
     )
-
-
-def _table(table: pa.Table, work: Any, schema_of: Any) -> pa.Table:
-    batches = [work(batch) for batch in table.to_batches() if batch.num_rows]
-    return pa.Table.from_batches(batches) if batches else schema_of(table.schema).empty_table()
-
-
-def _plain(column: Any) -> Any:
-    """Columns of numpy hold lists as arrays of objects."""
-    return column.tolist() if hasattr(column, "tolist") else column

@@ -29,9 +29,13 @@ class ClusterJob:
 
     def task(self, index: int) -> int:
         """Does a task on the worker; again after a worker that died, from what that had committed."""
+        before = os.getcwd()
         if os.path.isdir(self.folder):
             os.chdir(self.folder)
-        self.planned.native(threads=self.threads, quiet=True).run(_watch, (index, self.count), False)
+        try:
+            self.planned.native(threads=self.threads, quiet=True).run(_watch, (index, self.count), False)
+        finally:
+            os.chdir(before)
         return index
 
     def finish(self, done: Iterable[int], progress: bool | None) -> Run:

@@ -8,11 +8,12 @@ import os
 import pathlib
 import sys
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import pyarrow as pa
 
 from . import _condenser
+from ._options import as_json, plain
 
 log = logging.getLogger("condenser")
 
@@ -27,6 +28,7 @@ class Run:
     """A finished run, or a store of nightly compaction; :func:`open` and :func:`run` give it."""
 
     def __init__(self, path: str, outcome: dict[str, Any] | None = None) -> None:
+        path = path if "://" in path else os.path.abspath(path)
         self._native = _condenser.Opened(path)
         #: Where it is.
         self.path = path
@@ -35,19 +37,34 @@ class Run:
 
     def conversations(self, to: To = "arrow") -> Any:
         """The compressed conversations, as an Arrow table or a frame of pandas or polars."""
-        return _frame(self.reader("conversations").read_all(), to)
+        return self._frame("conversations", to)
 
     def metrics(self, to: To = "arrow") -> Any:
         """The figures of each conversation."""
-        return _frame(self.reader("metrics").read_all(), to)
+        return self._frame("metrics", to)
 
     def decisions(self, to: To = "arrow") -> Any:
         """What was done with each message and why; empty unless the job had `trace = true`."""
-        return _frame(self.reader("decisions").read_all(), to)
+        return self._frame("decisions", to)
 
     def reader(self, table: str) -> pa.RecordBatchReader:
         """The rows of a table (conversations, verbatim, metrics, decisions) batch by batch, in bounded memory."""
         return self._native.table(table)
+
+    def _frame(self, table: str, to: To) -> Any:
+        if to not in ("arrow", "pandas", "polars"):
+            raise _condenser.UsageError(f"to: expected arrow, pandas or polars, not {to!r}")
+        try:
+            rows = self.reader(table).read_all()
+        except pa.ArrowException as error:
+            raise _condenser.InputError(str(error).removeprefix("External error: ")) from error
+        if to == "arrow":
+            return rows
+        if to == "pandas":
+            return rows.to_pandas()
+        import polars
+
+        return polars.from_arrow(rows)
 
     def original(self, id: str) -> str:
         """The conversation with this id as it was: its record, byte for byte, or its row as JSON.
@@ -81,8 +98,21 @@ def open(path: str | os.PathLike[str]) -> Run:
     return Run(os.fspath(path))
 
 
+@overload
 def run(
-    job: JobLike,
+    job: JobLike | None = None, *, shard: None = None, fresh: bool = False, progress: bool | None = None, **keys: Any
+) -> Run: ...
+@overload
+def run(
+    job: JobLike | None = None,
+    *,
+    shard: tuple[int, int],
+    fresh: bool = False,
+    progress: bool | None = None,
+    **keys: Any,
+) -> Run | None: ...
+def run(
+    job: JobLike | None = None,
     *,
     shard: tuple[int, int] | None = None,
     fresh: bool = False,
@@ -113,7 +143,7 @@ def run(
     return None if outcome.get("parts_missing") else Run(path, outcome)
 
 
-def finish(job: JobLike, **keys: Any) -> Run:
+def finish(job: JobLike | None = None, **keys: Any) -> Run:
     """Makes a finished run of what several machines did with `shard` of the same job."""
     path, outcome = Planned(job, keys).native().finish(_watch)
     return Run(path, json.loads(outcome))
@@ -122,24 +152,28 @@ def finish(job: JobLike, **keys: Any) -> Run:
 class Planned:
     """A job as it travels to workers."""
 
-    def __init__(self, job: JobLike, keys: Mapping[str, Any]) -> None:
+    def __init__(self, job: JobLike | None, keys: Mapping[str, Any]) -> None:
         self.file: tuple[str, str] | None = None
-        if not isinstance(job, Mapping):
+        if isinstance(job, (str, os.PathLike)):
             name = os.fspath(job)
             self.file = (name, _read(name))
-            job = {}
-        self.keys = {name: value for name, value in {**job, **keys}.items() if value is not None}
+        elif not isinstance(job, Mapping) and job is not None:
+            raise TypeError(f"a job is a file, or a dictionary with its keys; not {type(job)}")
+        given = {**(job if isinstance(job, Mapping) else {}), **keys}
+        if isinstance(given.get("inputs"), (str, os.PathLike)):
+            given["inputs"] = [given["inputs"]]
+        self.keys = {name: plain(value) for name, value in given.items() if value is not None}
 
     def native(self, **keys: Any) -> _condenser.Job:
         """The job with all its settings."""
-        return _condenser.Job(self.file, json.dumps({**self.keys, **keys}, default=os.fspath))
+        return _condenser.Job(self.file, as_json({**self.keys, **keys}))
 
 
 def _read(path: str) -> str:
     try:
         return pathlib.Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise _condenser.UsageError(f"{path}: the job file cannot be read: {error.strerror}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise _condenser.UsageError(f"{path}: the job file cannot be read: {error}") from error
 
 
 class Progress:
@@ -148,6 +182,7 @@ class Progress:
     def __init__(self, name: str, quiet: bool, wanted: bool | None) -> None:
         self.name = name
         self.bar: Any = None
+        self.quiet = quiet
         self.wanted = not quiet and (_is_watched() if wanted is None else wanted)
 
     def __enter__(self) -> Progress:
@@ -162,7 +197,7 @@ class Progress:
             self._begins(json.loads(said))
         elif event == "progress":
             self._progress(json.loads(said))
-        else:
+        elif not self.quiet or event == "failure":
             _watch(event, said)
 
     def _begins(self, said: dict[str, Any]) -> None:
@@ -192,15 +227,3 @@ def _watch(event: str, said: str) -> None:
 
 def _is_watched() -> bool:
     return sys.stderr.isatty() or "ipykernel" in sys.modules
-
-
-def _frame(table: pa.Table, to: To) -> Any:
-    if to == "arrow":
-        return table
-    if to == "pandas":
-        return table.to_pandas()
-    if to == "polars":
-        import polars
-
-        return polars.from_arrow(table)
-    raise _condenser.UsageError(f"to: expected arrow, pandas or polars, not {to!r}")

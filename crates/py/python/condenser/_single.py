@@ -15,7 +15,6 @@ from ._options import Options
 #: A record as JSON text, a record as a dictionary, or a list of messages.
 Conversation = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
-_MESSAGES = ("messages", "conversations", "conversation", "trajectory", "turns", "chat", "history")
 _SHOWN_CHARS = 1200
 
 
@@ -34,10 +33,19 @@ class Compressed:
     #: What was done with each message of the original and why, in its order.
     decisions: list[dict[str, Any]]
 
+    #: The options that it was compressed with.
+    options: Options
+
     @property
     def messages(self) -> list[Any]:
         """The messages that are left."""
-        return _messages(self.conversation)
+        return self._messages(self.conversation)
+
+    def _messages(self, conversation: Any) -> list[Any]:
+        if isinstance(conversation, list):
+            return conversation
+        found = _compressor(self.options.to_json()).messages(_record(conversation))
+        return [json.loads(message) for message in found]
 
     def restore(self) -> Any:
         """The original, put together again from the conversation and the sidecar."""
@@ -48,14 +56,14 @@ class Compressed:
         return f"Compressed({chars}, {len(self.decisions)} → {len(self.messages)} messages)"
 
     def _repr_html_(self) -> str:
-        before, after = _messages(self.original), self.messages
+        before, after = self._messages(self.original), self.messages
         rows = []
         for decision in self.decisions:
             index, position = decision["message_index"], decision["position"]
             if index >= len(before) or position >= len(after):
                 continue
             is_same = before[index] == after[position]
-            role = escape(str(before[index].get("role", before[index].get("from", ""))))
+            role = escape(_role(before[index]))
             why = escape(decision["action"] if is_same else f"{decision['action']}: {decision['reason']}")
             old = _cell(before[index])
             new = '<td style="opacity:.5">the same</td>' if is_same else f"<td>{_cell(after[position])}</td>"
@@ -69,7 +77,7 @@ class Compressed:
         )
 
 
-def compress(conversation: Conversation, options: Mapping[str, Any] | None = None, /, **more: Any) -> Compressed:
+def compress(conversation: Conversation, /, options: Mapping[str, Any] | None = None, **more: Any) -> Compressed:
     """Compresses a conversation in any shape that condenser knows.
 
     `conversation` is a list of messages, a record that holds one, or a record as JSON text; the result is of the same
@@ -84,13 +92,17 @@ def compress(conversation: Conversation, options: Mapping[str, Any] | None = Non
 
     Raises :class:`InputError` where there is no conversation, :class:`UsageError` for an option that is none.
     """
+    if not isinstance(conversation, (str, Mapping, Iterable)) or isinstance(conversation, bytes):
+        kinds = "a list of messages, a record, or a record as JSON text"
+        raise TypeError(f"a conversation is {kinds}; not {type(conversation)}")
     given = conversation if isinstance(conversation, (str, Mapping)) else list(conversation)
-    record, sidecar, metrics, decisions = _compressor(Options(options, **more).to_json()).compress(_record(given))
-    return Compressed(given, _as(given, record), sidecar, json.loads(metrics), json.loads(decisions))
+    checked = Options(options, **more)
+    record, sidecar, metrics, decisions = _compressor(checked.to_json()).compress(_record(given))
+    return Compressed(given, _as(given, record), sidecar, json.loads(metrics), json.loads(decisions), checked)
 
 
 @overload
-def restore(conversation: Compressed, sidecar: None = None) -> Any: ...
+def restore(conversation: Compressed) -> Any: ...
 @overload
 def restore(conversation: Conversation, sidecar: str) -> Any: ...
 def restore(conversation: Any, sidecar: str | None = None) -> Any:
@@ -100,7 +112,7 @@ def restore(conversation: Any, sidecar: str | None = None) -> Any:
     :class:`VerificationError` when the two do not belong together or were changed.
     """
     if isinstance(conversation, Compressed):
-        return conversation.restore()
+        conversation, sidecar = conversation.conversation, conversation.sidecar if sidecar is None else sidecar
     if sidecar is None:
         raise _condenser.UsageError("sidecar: a conversation needs the sidecar that it was compressed with")
     return _as(conversation, _condenser.restore_record(_record(conversation), sidecar))
@@ -122,8 +134,11 @@ def count_tokens(texts: str | Iterable[str], tokenizer: str = "o200k_base") -> i
     """
     options = Options(tokenizer=str(tokenizer)).to_json()
     if isinstance(texts, str):
-        return _condenser.count_tokens([texts], options)[0]
-    return _condenser.count_tokens(list(texts), options)
+        return _condenser.count_tokens([_text(texts)], options)[0]
+    texts = list(texts)
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("tokens are counted of a text, or of a list of texts")
+    return _condenser.count_tokens([_text(text) for text in texts], options)
 
 
 @lru_cache(maxsize=16)
@@ -134,21 +149,34 @@ def _compressor(options: str) -> _condenser.Compressor:
 def _record(conversation: Any) -> str:
     """The conversation as the JSON text of a record."""
     if isinstance(conversation, str):
-        return conversation
+        return _text(conversation)
     record = conversation if isinstance(conversation, Mapping) else {"messages": conversation}
     try:
-        text = json.dumps(record, ensure_ascii=False, allow_nan=False)
-        # A half of a surrogate pair is no text to anybody but Python and JSON.
-        if any("\ud800" <= char <= "\udfff" for char in text):
-            text = json.dumps(record, allow_nan=False)
-    except (TypeError, ValueError) as error:
+        text = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_refuse)
+        is_same = json.loads(text) == record
+    except (TypeError, ValueError, RecursionError) as error:
         raise _condenser.InputError(f"the conversation cannot be written as JSON: {error}") from error
-    if json.loads(text) != record:
+    if not is_same:
         raise _condenser.InputError(
             "the conversation would not come back the same from JSON: it has keys that are no texts, or tuples\n"
             "hint: give the JSON text of the record, or json.loads(json.dumps(conversation))"
         )
+    # A half of a surrogate pair is no text to anybody but Python and JSON.
+    is_odd = any("\ud800" <= char <= "\udfff" for char in text)
+    return json.dumps(record, allow_nan=False, separators=(",", ":")) if is_odd else text
+
+
+def _text(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise _condenser.InputError(f"the text holds half of a surrogate pair, which is no text: {error}") from error
     return text
+
+
+def _refuse(value: Any) -> Any:
+    hint = "; give message.model_dump()" if hasattr(value, "model_dump") else ""
+    raise TypeError(f"a {type(value).__name__} is no JSON{hint}")
 
 
 def _as(like: Any, record: str) -> Any:
@@ -158,15 +186,12 @@ def _as(like: Any, record: str) -> Any:
     return json.loads(record) if isinstance(like, Mapping) else json.loads(record)["messages"]
 
 
-def _messages(conversation: Any) -> list[Any]:
-    record = json.loads(conversation) if isinstance(conversation, str) else conversation
-    if isinstance(record, list):
-        return record
-    found = (record.get(name) for name in _MESSAGES)
-    return next((messages for messages in found if isinstance(messages, list)), [])
+def _role(message: Any) -> str:
+    return str(message.get("role", message.get("from", ""))) if isinstance(message, Mapping) else ""
 
 
-def _cell(message: Mapping[str, Any]) -> str:
+def _cell(message: Any) -> str:
+    message = message if isinstance(message, Mapping) else {"content": message}
     content = message.get("content", message.get("value"))
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     if message.get("tool_calls"):

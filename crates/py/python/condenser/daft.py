@@ -14,6 +14,9 @@ _ADDED = (SIDECAR_COLUMN, METRICS_COLUMN, REJECTED_COLUMN)
 
 def compress(frame: _daft.DataFrame, compressor: BatchCompressor, column: str = "messages") -> _daft.DataFrame:
     """The rows of `frame` with the conversations in `column` compressed, and the three columns that `compressor` adds."""
+    compressor = BatchCompressor(compressor.options, column=column, threads=compressor.threads)
+    # Refuses a frame that has the columns already.
+    compressor.schema(pa.schema([(name, pa.null()) for name in frame.column_names]))
     kind = frame.schema()[column].dtype.to_arrow_dtype()
     schema = compressor.schema(pa.schema([(column, kind)]))
     fields = {field.name: _daft.DataType.from_arrow_type(field.type) for field in schema}
@@ -23,8 +26,11 @@ def compress(frame: _daft.DataFrame, compressor: BatchCompressor, column: str = 
         rows = compressor(pa.record_batch({column: _array(conversations)}))
         return pa.StructArray.from_arrays(rows.columns, fields=list(rows.schema))
 
-    made = frame.with_column("condenser", work(frame[column]))
-    return made.with_columns({name: made["condenser"][name] for name in fields}).exclude("condenser")
+    together = "condenser"
+    while together in frame.column_names:
+        together += "_"
+    made = frame.with_column(together, work(frame[column]))
+    return made.with_columns({name: made[together][name] for name in fields}).exclude(together)
 
 
 def restore(frame: _daft.DataFrame, restorer: BatchRestorer, column: str = "messages") -> _daft.DataFrame:

@@ -14,7 +14,7 @@ from ._jobs import JobLike, Run
 def run(
     job: JobLike,
     *,
-    num_cpus: int = 1,
+    num_cpus: float = 1,
     retries: int = 3,
     progress: bool | None = None,
     remote: dict[str, Any] | None = None,
@@ -26,7 +26,7 @@ def run(
     A task whose worker died is tried again, `retries` times, and goes on from what was committed; `remote` has further
     options of `ray.remote`. `keys` go over the job, as for :func:`condenser.run`. Parts are `split_size` of the job long.
     """
-    cluster = ClusterJob(job, keys, num_cpus)
+    cluster = ClusterJob(job, keys, max(1, int(num_cpus)))
     options = {"num_cpus": num_cpus, "max_retries": retries, **(remote or {})}
     if not _ray.is_initialized():
         _ray.init()
