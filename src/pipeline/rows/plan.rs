@@ -149,7 +149,7 @@ impl TableInput {
         let mut only = schema.fields().iter().filter(|field| may_hold(field));
         let only = only.next().filter(|_| only.next().is_none());
         let told = options.messages_column.is_some() || options.map.is_some();
-        let column = MESSAGES.iter().find_map(|name| with_name(&name)).or(only).filter(|_| !told);
+        let column = MESSAGES.iter().find_map(with_name).or(only).filter(|_| !told);
         let column = column.map(|field| field.name().clone()).or_else(|| options.messages_column.clone());
         Self::find(name, container, rows, &TableOptions { messages_column: column, ..options.clone() })
     }

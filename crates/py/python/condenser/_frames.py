@@ -74,12 +74,12 @@ class Pandas:
         made = self.rows.drop(columns=[name for name in dropped if name in self.rows.columns])
         for name, column in columns.items():
             old = self.rows[name].dtype if name in self.rows.columns else None
-            if name == METRICS_COLUMN or isinstance(old, pandas.ArrowDtype):
+            # What is added has types that every writer knows.
+            if old is None or isinstance(old, pandas.ArrowDtype):
                 array = pandas.arrays.ArrowExtensionArray(pa.chunked_array([column]))
                 made[name] = pandas.Series(array, index=self.rows.index)
             else:
-                kind = old if old is not None else object
-                made[name] = pandas.Series(_list(column), index=self.rows.index, dtype=kind)
+                made[name] = pandas.Series(_list(column), index=self.rows.index, dtype=old)
         return made
 
 
