@@ -9,6 +9,7 @@ import time
 
 import condenser
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from conftest import chat, record, same
 
@@ -145,6 +146,22 @@ def test_what_arrow_would_change_stays_in_pandas():
     back = RESTORE(compressed)
     assert back.index.freq == frame.index.freq and list(back.columns) == list(frame.columns)
     assert (back.dtypes == frame.dtypes).all() and back.to_dict("list") == frame.to_dict("list")
+
+
+def test_frames_that_were_read_from_parquet_hold_arrays(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    calls = [{"id": "c", "function": {"name": "run", "arguments": "{}"}}]
+    messages = [{"role": "assistant", "content": "Let me see.", "tool_calls": calls}, *chat(), *chat(20)]
+    pq.write_table(pa.table({"id": ["a", "b"], "messages": [messages, chat()]}), tmp_path / "in.parquet")
+    frame = pandas.read_parquet(tmp_path / "in.parquet")
+    compressed = condenser.BatchCompressor(recency_window=1)(frame)
+    assert compressed["condenser_rejected"].isna().all() and len(compressed["messages"][0][2]["content"]) < 400
+    compressed.to_parquet(tmp_path / "out.parquet")
+    for frame_of in (compressed, pandas.read_parquet(tmp_path / "out.parquet")):
+        back = RESTORE(frame_of)
+        assert type(back["messages"][0]) is type(frame["messages"][0])
+        back.to_parquet(tmp_path / "back.parquet")
+        assert pq.read_table(tmp_path / "back.parquet").to_pylist() == pq.read_table(tmp_path / "in.parquet").to_pylist()
 
 
 def test_frames_that_hold_arrow_stay_so():

@@ -74,12 +74,14 @@ class Pandas:
         made = self.rows.drop(columns=[name for name in dropped if name in self.rows.columns])
         for name, column in columns.items():
             old = self.rows[name].dtype if name in self.rows.columns else None
-            # What is added has types that every writer knows.
-            if old is None or isinstance(old, pandas.ArrowDtype):
+            if isinstance(old, pandas.ArrowDtype):
                 array = pandas.arrays.ArrowExtensionArray(pa.chunked_array([column]))
                 made[name] = pandas.Series(array, index=self.rows.index)
             else:
-                made[name] = pandas.Series(_list(column), index=self.rows.index, dtype=old)
+                # Lists of Arrow are arrays of numpy here, as in every frame that was read from Parquet.
+                is_of_arrow = isinstance(column, pa.Array) and pa.types.is_nested(column.type)
+                values = column.to_pandas().tolist() if is_of_arrow else _list(column)
+                made[name] = pandas.Series(values, index=self.rows.index, dtype=object if old is None else old)
         return made
 
 
@@ -119,9 +121,8 @@ def frame_of(rows: Any) -> Frame | None:
 
 def compress(frame: Frame, native: Callable[[], _condenser.BatchCompressor]) -> Any:
     """The rows with their conversations compressed."""
-    taken = next((name for name in (SIDECAR_COLUMN, METRICS_COLUMN, REJECTED_COLUMN) if name in frame.names()), None)
-    if taken is not None:
-        native().schema(pa.schema([(taken, pa.null())]))
+    # Refuses rows that have the columns already.
+    native().schema(pa.schema([(str(name), pa.null()) for name in frame.names()]))
     name = _column(frame, native())
     values = frame.column(name)
     texts, wrong = _as_arrow(values)
@@ -138,7 +139,7 @@ def compress(frame: Frame, native: Callable[[], _condenser.BatchCompressor]) -> 
 def restore(frame: Frame, column: str | None) -> Any:
     """The rows as they were."""
     if SIDECAR_COLUMN not in frame.names():
-        _condenser.restore_batch(pa.record_batch({"": pa.array([], pa.null())}), column)
+        raise _condenser.InputError(f"{SIDECAR_COLUMN}: the rows do not have this column, which brings them back")
     sidecars = pa.array(_list(frame.column(SIDECAR_COLUMN)), pa.large_string())
     named = {column} if column is not None else {_named(sidecar) for sidecar in sidecars.to_pylist() if sidecar}
     by_text = {str(name): name for name in frame.names()}
@@ -165,9 +166,8 @@ def slices(batch: pa.RecordBatch) -> list[pa.RecordBatch]:
 
 def _worked(table: pa.Table, work: Callable[[pa.RecordBatch], pa.RecordBatch]) -> pa.Table:
     batches = [piece for batch in table.to_batches() for piece in slices(batch)]
-    if not batches:
-        batches = pa.Table.from_arrays([column.combine_chunks() for column in table.columns], table.column_names).to_batches()
-        batches = batches or [pa.RecordBatch.from_arrays([pa.array([], field.type) for field in table.schema], schema=table.schema)]
+    # Of no rows there is a schema, too.
+    batches = batches or [pa.RecordBatch.from_pylist([], schema=table.schema)]
     return pa.Table.from_batches([work(batch) for batch in batches])
 
 
@@ -191,13 +191,14 @@ def _as_arrow(values: Any) -> tuple[pa.Array | pa.ChunkedArray, list[str | None]
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values, None
     first = next((value for value in values if not _is_null(value)), None)
-    if not isinstance(first, (list, tuple)) and type(first).__name__ != "ndarray":
+    if not isinstance(first, (list, tuple)):
+        # Arrays of numpy were Arrow before.
         return pa.array(values, from_pandas=True), None
     texts: list[str | None] = []
     wrong: list[str | None] = []
     for value in values:
         try:
-            text = None if _is_null(value) else _record(_plain(value))
+            text = None if _is_null(value) else _record(list(value))
             texts.append(text)
             wrong.append(None)
         except _condenser.InputError as error:
@@ -208,10 +209,6 @@ def _as_arrow(values: Any) -> tuple[pa.Array | pa.ChunkedArray, list[str | None]
 
 def _is_null(value: Any) -> bool:
     return value is None or isinstance(value, float) and value != value
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else list(value)
 
 
 def _objects(texts: pa.Array, sidecars: pa.Array, values: Sequence[Any]) -> list[Any]:
