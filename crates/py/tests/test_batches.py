@@ -238,6 +238,7 @@ def test_subclasses_travel():
     assert type(louder) is Louder and "loud" in louder(pa.table({"messages": [record()]})).column_names
 
 
+@pytest.mark.skipif(not os.environ.get("CONDENSER_ENGINES"), reason="takes 8 GB of memory; CONDENSER_ENGINES is not set")
 def test_large_texts_come_back_in_slices():
     compressed = condenser.BatchCompressor(recency_window=1)(pa.table({"messages": [record(100_000)]}))
     many = compressed.take([0] * 900).combine_chunks()
