@@ -78,10 +78,10 @@ def test_dask(corpus):
     assert list(back["messages"]) == corpus.table["messages"].to_pylist() and list(back["number"]) == list(range(len(back)))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def daft():
     daft = pytest.importorskip("daft")
-    # Else it takes a Ray that happens to run.
+    # Else it takes a Ray that happens to run; it can be told once.
     daft.set_runner_native()
     return daft
 
