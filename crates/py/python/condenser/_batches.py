@@ -94,8 +94,7 @@ class BatchCompressor:
 class BatchRestorer:
     """Brings rows back that :class:`BatchCompressor` compressed, and takes its columns away.
 
-    `column` holds the conversations; without it, the one that each row says. Takes and gives
-    what that does. Raises :class:`VerificationError` when a conversation or its sidecar was changed.
+    `column` holds the conversations; without it, the one that each row says. Takes and gives what that does. Raises :class:`VerificationError` when a conversation or its sidecar was changed.
     """
 
     def __init__(self, *, column: str | None = None) -> None:

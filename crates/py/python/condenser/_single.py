@@ -32,7 +32,6 @@ class Compressed:
     metrics: dict[str, Any]
     #: What was done with each message of the original and why, in its order.
     decisions: list[dict[str, Any]]
-
     #: The options that it was compressed with.
     options: Options
 
@@ -161,9 +160,11 @@ def _record(conversation: Any) -> str:
             "the conversation would not come back the same from JSON: it has keys that are no texts, or tuples\n"
             "hint: give the JSON text of the record, or json.loads(json.dumps(conversation))"
         )
-    # A half of a surrogate pair is no text to anybody but Python and JSON.
-    is_odd = any("\ud800" <= char <= "\udfff" for char in text)
-    return json.dumps(record, allow_nan=False, separators=(",", ":")) if is_odd else text
+    try:
+        return _text(text)
+    except _condenser.InputError:
+        # A half of a surrogate pair is no text to anybody but Python and JSON, which escapes it.
+        return json.dumps(record, allow_nan=False, separators=(",", ":"))
 
 
 def _text(text: str) -> str:
