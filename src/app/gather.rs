@@ -157,6 +157,7 @@ fn facts_of(run: &Run) -> Result<RunFacts> {
         engine_version: manifest.engine_version.clone(),
         status: manifest.status.clone(),
         config_blake3: manifest.config_blake3.clone(),
+        tokenizer: manifest.options.engine.tokenizer.clone().into(),
         look_ahead: manifest.options.looks_ahead(),
         options: changed_options(&manifest.options),
         missing: manifest.missing.clone(),

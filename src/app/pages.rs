@@ -14,7 +14,7 @@ use crate::report::ReportDocument;
 use crate::report::html::Texts;
 
 /// Why a page on stdout leaves no room for the document.
-pub const BOTH_ON_STDOUT: &str = "the page and the JSON cannot both go to stdout; name a file for the page";
+pub const BOTH_ON_STDOUT: &str = "only one of page, Markdown and JSON can go to stdout; name files for the others";
 
 /// The texts of the conversations that `document` lists, from its `runs`. What cannot be read is told and left out: the
 /// figures hold without it.
@@ -71,6 +71,17 @@ pub fn write_page(target: &str, page: &str) -> Result<()> {
     file.write_all(page.as_bytes())
         .map_err(|error| Error::new(ErrorKind::Io, target, "cannot be written").because(error))?;
     file.commit()
+}
+
+/// Writes tables into a folder, which is made where it is not there, each by the name of its file.
+pub(super) fn write_tables(folder: &str, tables: &[(String, String)]) -> Result<()> {
+    let path = local(Path::new(folder))?;
+    std::fs::create_dir_all(&path)
+        .map_err(|error| Error::new(ErrorKind::Io, folder, "the folder cannot be made").because(error))?;
+    for (name, text) in tables {
+        write_page(&path.join(name).to_string_lossy(), text)?;
+    }
+    Ok(())
 }
 
 /// Makes the page that is wanted and writes it to `target`; gives it back when it goes to no file.

@@ -2,11 +2,12 @@
 //! what is asked for, not how it is read or shown.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::Serialize;
 
 use super::gather::{From, Gathered, changes, gather};
-use super::pages::{BOTH_ON_STDOUT, check_page, page_for, texts};
+use super::pages::{BOTH_ON_STDOUT, check_page, page_for, texts, write_tables};
 use super::reading::{OnMerge, reading, tell_lost};
 use super::{App, place, stores_of};
 use crate::error::{Error, ErrorKind, Result};
@@ -15,7 +16,7 @@ use crate::io::{Run, Store};
 use crate::pipeline::sketch::Sketch;
 use crate::pipeline::{JobKind, JobSettings, Merge, News, NightFigures, Observer, ReportArgs, Timings};
 use crate::report::html::{Texts, drift_page, report_page};
-use crate::report::{Breach, Calibration, Distribution, DriftDocument, ReportDocument, RunFacts, breaches};
+use crate::report::{Breach, Calibration, Distribution, DriftDocument, Price, ReportDocument, RunFacts, breaches};
 
 /// For a compaction or its store: the run of the night before.
 const PREVIOUS_NIGHT: &str = "previous-night";
@@ -86,7 +87,7 @@ fn report_of(
         let message = "this compares a run with another; name two runs, or the other with --against RUN";
         return Err(Error::new(ErrorKind::Usage, format!("--{}", name.replace('_', "-")), message));
     }
-    check_targets(request.settings.html.as_deref(), request.settings.is_json(), None)?;
+    check_targets(&request.settings, request.settings.is_json(), None)?;
     let from = if request.exact { From::Tables } else { From::Sketches };
     let store = if let [place] = &*runs { Store::find(place)? } else { None };
     if let Some(store) = &store {
@@ -97,13 +98,15 @@ fn report_of(
     asked.answer(&before, &runs)
 }
 
-/// Refuses a page that cannot be written where it is wanted, before the work.
-fn check_targets(html: Option<&str>, json: bool, output: Option<&Place>) -> Result<()> {
-    match html {
-        Some("-") if json => Err(Error::new(ErrorKind::Usage, "--html -", BOTH_ON_STDOUT)),
-        Some(target) => check_page(target, output),
-        None => Ok(()),
+/// Refuses what cannot be written where it is wanted, before the work.
+fn check_targets(report: &ReportArgs, json: bool, output: Option<&Place>) -> Result<()> {
+    let targets = [("--html -", &report.html), ("--markdown -", &report.markdown)];
+    let on_stdout: Vec<&str> =
+        targets.iter().filter(|(_, target)| target.as_deref() == Some("-")).map(|(flag, _)| *flag).collect();
+    if on_stdout.len() + usize::from(json) > 1 {
+        return Err(Error::new(ErrorKind::Usage, on_stdout.join(" "), BOTH_ON_STDOUT));
     }
+    targets.into_iter().filter_map(|(_, target)| target.as_deref()).try_for_each(|target| check_page(target, output))
 }
 
 /// The nights before the last one of the store that `runs` is, which becomes the last one.
@@ -133,12 +136,12 @@ fn latest(mut nights: Vec<Place>, word: &str) -> Vec<Place> {
 pub fn check_report_of_job(settings: &JobSettings, run: &Place) -> Result<()> {
     let (report, kind) = (&settings.report, settings.kind);
     let is_shown = kind == JobKind::Report;
-    if !is_shown && report.html.is_none() && !report.has_thresholds() {
+    if !is_shown && !report.is_written() && !report.has_thresholds() {
         return Ok(());
     }
     let stores = stores_of(settings);
     let output = output_of(kind, run).unwrap_or_else(|| run.clone());
-    check_targets(report.html.as_deref(), is_shown && report.is_json(), Some(&output))?;
+    check_targets(report, is_shown && report.is_json(), Some(&output))?;
     calibration(report, &stores)?;
     // A night of its own that is missing keeps no compaction from its work.
     let mut before = baseline(kind, report, run, &stores)?;
@@ -172,7 +175,7 @@ pub fn report_of_job(
 ) -> Result<Option<ReportOutcome>> {
     let is_shown = settings.kind == JobKind::Report;
     let report = &settings.report;
-    if !is_shown && report.html.is_none() && !report.has_thresholds() {
+    if !is_shown && !report.is_written() && !report.has_thresholds() {
         return Ok(None);
     }
     let stores = &stores_of(settings);
@@ -254,7 +257,9 @@ impl Asked<'_> {
             nights,
             timings,
             calibration,
-            ..ReportDocument::new(told, self.settings.price_per_million)
+            title: self.settings.title.clone(),
+            made: Some(today()),
+            ..ReportDocument::new(told, price(self.settings))
         };
         let page = page_for(self.settings.html.as_deref(), || {
             let texts = if self.settings.no_texts == Some(true) {
@@ -264,9 +269,22 @@ impl Asked<'_> {
             };
             Ok(report_page(&document, &texts))
         })?;
+        let page = page.or(self.further(|| document.to_markdown(), || document.tables())?);
         let breaches = breaches(self.settings, (&document.totals, &document.distributions), None);
         let document = self.is_shown.then(|| Reported::Report(Box::new(document)));
         Ok(ReportOutcome { document, page, breaches })
+    }
+
+    /// Writes what is wanted beside the page; gives the Markdown back when it goes to no file.
+    fn further(
+        &self,
+        markdown: impl FnOnce() -> String,
+        tables: impl FnOnce() -> Vec<(String, String)>,
+    ) -> Result<Option<String>> {
+        if let Some(folder) = &self.settings.csv {
+            write_tables(folder, &tables())?;
+        }
+        page_for(self.settings.markdown.as_deref(), || Ok(markdown()))
     }
 
     fn compare(&self, before: Vec<Gathered>, after: Vec<Gathered>) -> Result<ReportOutcome> {
@@ -281,11 +299,24 @@ impl Asked<'_> {
         }
         let own: Vec<Distribution> = drift.figures.iter().filter_map(|of| of.after.clone()).collect();
         drift.breaches = breaches(self.settings, (&drift.after.totals, &own), Some(&drift));
+        (drift.title, drift.made) = (self.settings.title.clone(), Some(today()));
         let page = page_for(self.settings.html.as_deref(), || Ok(drift_page(&drift)))?;
+        let page = page.or(self.further(|| drift.to_markdown(), || drift.tables())?);
         let breaches = drift.breaches.clone();
         let document = self.is_shown.then(|| Reported::Drift(Box::new(drift)));
         Ok(ReportOutcome { document, page, breaches })
     }
+}
+
+/// The price that was given, in US dollars unless another currency was named.
+fn price(settings: &ReportArgs) -> Option<Price> {
+    let currency = || settings.currency.clone().unwrap_or_else(|| "USD".to_owned());
+    settings.price_per_million.map(|per_million_tokens| Price { per_million_tokens, currency: currency() })
+}
+
+/// The day, in UTC.
+fn today() -> String {
+    chrono::DateTime::<chrono::Utc>::from(SystemTime::now()).format("%Y-%m-%d").to_string()
 }
 
 fn calibration(settings: &ReportArgs, stores: &Stores) -> Result<Option<Calibration>> {

@@ -1,7 +1,9 @@
 //! Makes the document of a report from the sketches of runs. Knows sketches, no file, no terminal and no page.
 
+use std::collections::BTreeMap;
+
 use super::document::{
-    Bar, BreakdownFacts, BreakdownRow, ConversationFacts, DensityFacts, Distribution, Money, REPORT_VERSION,
+    Bar, BreakdownFacts, BreakdownRow, ConversationFacts, DensityFacts, Distribution, KindFacts, Money, REPORT_VERSION,
     RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, TotalFacts,
 };
 use crate::model::Figure;
@@ -17,24 +19,32 @@ const MAX_ROWS: usize = 40;
 /// Repeated texts that are shown.
 const MAX_REPEATS: usize = 30;
 
+/// What tokens cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Price {
+    /// A million of them.
+    pub per_million_tokens: f64,
+    /// In which currency.
+    pub currency: String,
+}
+
 impl ReportDocument {
     /// The report of `runs`, each with what its parts told.
-    pub fn new(runs: Vec<(RunFacts, Sketch)>, price: Option<f64>) -> Self {
+    pub fn new(runs: Vec<(RunFacts, Sketch)>, price: Option<Price>) -> Self {
         let mut all = Sketch::default();
         for (_, sketch) in &runs {
             all.absorb(sketch);
         }
         let total = all.figures.total();
-        let largest_savings = extremes(&runs, |sketch| &sketch.figures.savings, |of| (0.0, of.chars_saved));
-        let worst_losses =
-            extremes(&runs, |sketch| &sketch.figures.losses, |of| (of.loss.unwrap_or_default(), of.chars_saved));
+        let largest_savings = extremes(&runs, |sketch| &sketch.figures.savings, |of| (of.saved() as f64, 0.0));
+        let worst_losses = extremes(&runs, |sketch| &sketch.figures.losses, Extreme::lost);
         let runs: Vec<RunFacts> = runs.into_iter().map(|(facts, _)| facts).collect();
         let totals = totals_of(&runs, &all, &total);
-        let money = price.map(|price| Money {
-            per_million_tokens: price,
-            before: totals.tokens_in as f64 / 1e6 * price,
-            after: totals.tokens_out as f64 / 1e6 * price,
-            saved: totals.tokens_in.saturating_sub(totals.tokens_out) as f64 / 1e6 * price,
+        let money = price.map(|Price { per_million_tokens, currency }| {
+            let cost = |tokens: u64| tokens as f64 / 1e6 * per_million_tokens;
+            let (before, after) = (cost(totals.tokens_in), cost(totals.tokens_out));
+            let saved = cost(totals.tokens_in.saturating_sub(totals.tokens_out));
+            Money { per_million_tokens, currency, before, after, saved }
         });
         let mut distributions = distributions_of(None, &total);
         for (name, class) in &all.figures.classes {
@@ -42,10 +52,14 @@ impl ReportDocument {
         }
         Self {
             report_version: REPORT_VERSION,
+            title: None,
+            made: None,
             money,
             distributions,
             densities: densities_of(&all),
+            kinds: kinds_of(&all, &totals),
             breakdowns: breakdowns_of(&runs, &all),
+            unchanged: all.contents.as_ref().map(|contents| rows_of(&contents.unchanged)).unwrap_or_default(),
             nights: Vec::new(),
             timings: None,
             largest_savings,
@@ -185,22 +199,29 @@ fn breakdowns_of(runs: &[RunFacts], all: &Sketch) -> Vec<BreakdownFacts> {
         (name.clone(), share)
     });
     let sources = runs.iter().flat_map(|run| run.sources.iter().map(|(name, source)| (name.clone(), source.share)));
-    let mut breakdowns = vec![breakdown("class", classes.collect(), None)];
-    let mut named = |by: &str, breakdown_of: &Breakdown| {
-        let names = breakdown_of.names.iter().map(|(name, share)| (name.clone(), *share)).collect();
-        breakdowns.push(breakdown(by, names, breakdown_of.others));
-    };
+    let mut breakdowns = vec![breakdown("class", classes.collect())];
+    let mut named =
+        |by: &str, found: &Breakdown| breakdowns.push(BreakdownFacts { by: by.to_owned(), rows: rows_of(found) });
     named("language", &all.figures.languages);
     named("choice", &all.figures.choices);
     if let Some(contents) = &all.contents {
         contents.breakdowns().into_iter().for_each(|(by, breakdown)| named(by, breakdown));
     }
-    breakdowns.push(breakdown("source", sources.collect(), None));
+    breakdowns.push(breakdown("source", sources.collect()));
     breakdowns.retain(|breakdown| !breakdown.rows.is_empty());
     breakdowns
 }
 
-fn breakdown(by: &str, mut names: Vec<(String, Share)>, mut others: Option<Share>) -> BreakdownFacts {
+fn breakdown(by: &str, names: Vec<(String, Share)>) -> BreakdownFacts {
+    BreakdownFacts { by: by.to_owned(), rows: rows(names, None) }
+}
+
+fn rows_of(found: &Breakdown) -> Vec<BreakdownRow> {
+    rows(found.names.iter().map(|(name, share)| (name.clone(), *share)).collect(), found.others)
+}
+
+/// The names with the most characters, and what falls to all others.
+fn rows(mut names: Vec<(String, Share)>, mut others: Option<Share>) -> Vec<BreakdownRow> {
     names.sort_by(|(a_name, a), (b_name, b)| b.chars_in.cmp(&a.chars_in).then_with(|| a_name.cmp(b_name)));
     if names.len() > MAX_ROWS {
         for (_, share) in names.drain(MAX_ROWS..) {
@@ -212,15 +233,52 @@ fn breakdown(by: &str, mut names: Vec<(String, Share)>, mut others: Option<Share
         share,
         ratio: ratio(share.chars_in, share.chars_out),
     };
-    let rows = names.into_iter().map(|(name, share)| row(Some(name), share));
-    BreakdownFacts { by: by.to_owned(), rows: rows.chain(others.map(|share| row(None, share))).collect() }
+    let named = names.into_iter().map(|(name, share)| row(Some(name), share));
+    named.chain(others.map(|share| row(None, share))).collect()
+}
+
+/// What is said of texts of a role.
+fn kind_of(role: &str) -> &str {
+    match role {
+        "tool" | "function" => "results of tools",
+        "assistant" => "answers of assistants",
+        "user" => "words of users",
+        "system" | "developer" => "system prompts",
+        other => other,
+    }
+}
+
+/// Texts by who said them, and what stands in no text: arguments of calls, thoughts, metadata.
+fn kinds_of(all: &Sketch, totals: &TotalFacts) -> Vec<KindFacts> {
+    let Some(contents) = &all.contents else { return Vec::new() };
+    let mut by_kind: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let named = contents.roles.names.iter().map(|(role, share)| (kind_of(role), share));
+    for (kind, share) in named.chain(contents.roles.others.iter().map(|share| ("others", share))) {
+        let (before, after) = by_kind.entry(kind.to_owned()).or_default();
+        *before += share.chars_in;
+        *after += share.chars_out;
+    }
+    let sum = by_kind.values().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+    let rest = (totals.chars_in.saturating_sub(sum.0), totals.chars_out.saturating_sub(sum.1));
+    by_kind.insert("arguments of calls and metadata".to_owned(), rest);
+    let kinds = by_kind.into_iter().filter(|(_, (before, after))| before + after > 0);
+    let mut kinds: Vec<KindFacts> = kinds
+        .map(|(kind, (chars_in, chars_out))| KindFacts {
+            kind,
+            chars_in,
+            chars_out,
+            chars_hidden: chars_in.saturating_sub(chars_out),
+        })
+        .collect();
+    kinds.sort_by(|a, b| b.chars_in.cmp(&a.chars_in).then_with(|| a.kind.cmp(&b.kind)));
+    kinds
 }
 
 /// The conversations of all runs that `pick` gives of each, by rank.
 fn extremes(
     runs: &[(RunFacts, Sketch)],
     pick: impl Fn(&Sketch) -> &[Extreme],
-    rank: impl Fn(&ConversationFacts) -> (f64, u64),
+    rank: impl Fn(&Extreme) -> (f64, f64),
 ) -> Vec<ConversationFacts> {
     let facts = runs.iter().enumerate().flat_map(|(run, (_, sketch))| {
         pick(sketch).iter().map(move |figures| ConversationFacts {
@@ -232,8 +290,8 @@ fn extremes(
     });
     let mut found: Vec<ConversationFacts> = facts.collect();
     found.sort_by(|a, b| {
-        let (a, b) = (rank(a), rank(b));
-        b.0.total_cmp(&a.0).then(b.1.cmp(&a.1))
+        let (a, b) = (rank(&a.figures), rank(&b.figures));
+        b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1))
     });
     found.truncate(MAX_EXTREMES);
     found

@@ -20,6 +20,10 @@ pub const REPORT_VERSION: u32 = 1;
 pub struct ReportDocument {
     /// See [`REPORT_VERSION`].
     pub report_version: u32,
+    /// What it is called, when somebody called it something.
+    pub title: Option<String>,
+    /// The day on which it was made, in UTC, such as `2031-05-06`; `null` when nobody told.
+    pub made: Option<String>,
     /// The runs that it is about.
     pub runs: Vec<RunFacts>,
     /// Of a store, what its nights came to, in order.
@@ -33,8 +37,13 @@ pub struct ReportDocument {
     pub distributions: Vec<Distribution>,
     /// Conversations by ratio and another figure.
     pub densities: Vec<DensityFacts>,
+    /// Where the characters went: what is shown and what is hidden of each kind of text, the largest first.
+    pub kinds: Vec<KindFacts>,
     /// What falls to whom.
     pub breakdowns: Vec<BreakdownFacts>,
+    /// Conversations of which every message stayed as it was, by the reason that kept most of their characters; empty
+    /// where nobody looked.
+    pub unchanged: Vec<BreakdownRow>,
     /// Seconds of work by stage; `null` when no run measured them.
     pub timings: Option<Timings>,
     /// The conversations that gained most.
@@ -61,6 +70,8 @@ pub struct RunFacts {
     pub status: String,
     /// BLAKE3 of the job's options, in hex.
     pub config_blake3: String,
+    /// How it counted tokens; `chars` estimates them by characters.
+    pub tokenizer: String,
     /// How much of what comes after a message decided what was hidden of it; `null` where looks decided.
     pub look_ahead: Option<LookAhead>,
     /// The options that differ from the defaults, as `name = value`.
@@ -173,11 +184,13 @@ pub struct TotalFacts {
 }
 
 /// What tokens cost.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Money {
-    /// Price of a million tokens, in whatever currency it was given.
+    /// Price of a million tokens.
     pub per_million_tokens: f64,
+    /// Its currency, as it was named.
+    pub currency: String,
     /// Of the tokens before.
     pub before: f64,
     /// Of the tokens after.
@@ -263,6 +276,20 @@ pub struct BreakdownRow {
     pub share: Share,
     /// Characters before over characters after.
     pub ratio: f64,
+}
+
+/// A kind of text: who said it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct KindFacts {
+    /// What is said of it, such as `results of tools`.
+    pub kind: String,
+    /// Characters before.
+    pub chars_in: u64,
+    /// Characters that are shown.
+    pub chars_out: u64,
+    /// Characters that are hidden.
+    pub chars_hidden: u64,
 }
 
 /// A conversation that somebody will want to look at.

@@ -12,6 +12,7 @@ mod held;
 mod hidden;
 pub mod html;
 mod listing;
+mod mail;
 pub mod markdown;
 mod nights;
 pub mod numbers;
@@ -21,12 +22,14 @@ mod schemas;
 pub mod shell;
 mod side_by_side;
 mod terminal;
+mod vanished;
 mod view;
 mod views;
 
 pub use calibration::{Calibration, Calibrator, Fall, Planted};
+pub use compile::Price;
 pub use document::{
-    Bar, BreakdownFacts, BreakdownRow, ConversationFacts, DensityFacts, Distribution, Money, REPORT_VERSION,
+    Bar, BreakdownFacts, BreakdownRow, ConversationFacts, DensityFacts, Distribution, KindFacts, Money, REPORT_VERSION,
     RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts, TotalFacts,
 };
 pub use drift::{

@@ -26,9 +26,10 @@ pub fn share(share: f64) -> String {
     format!("{shown:.3}")
 }
 
-/// A share as a percentage: `12.3 %`.
+/// A share as a percentage: `12.3 %`. What is less than all is never shown as all of it.
 pub fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    let percent = share * 100.0;
+    format!("{:.1} %", if share < 1.0 { percent.min(99.9) } else { percent })
 }
 
 /// A figure of the metrics table by its column: ratios as [`ratio`], everything else as [`share`].
@@ -134,6 +135,6 @@ mod tests {
     #[test]
     fn what_was_not_measured_is_a_dash() {
         assert_eq!((maybe(None, share), maybe(Some(0.9426), share)), ("–".to_owned(), "0.943".to_owned()));
-        assert_eq!(percent(0.1234), "12.3 %");
+        assert_eq!([0.1234, 0.9999, 1.0].map(percent), ["12.3 %", "99.9 %", "100.0 %"]);
     }
 }

@@ -121,6 +121,32 @@ pub fn cut_start(text: &str, max: usize) -> String {
     out
 }
 
+/// Names of files without what all of them have in common: the folders in front, and the endings behind the first dot.
+/// What is left tells them apart, where the names do.
+pub fn told_apart<'n>(names: &[&'n str]) -> Vec<&'n str> {
+    let [first, others @ ..] = names else { return Vec::new() };
+    if others.is_empty() {
+        let start = first.rfind('/').map_or(0, |at| at + 1);
+        return vec![first.get(start..).filter(|name| !name.is_empty()).unwrap_or(first)];
+    }
+    let common = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let shared = others.iter().map(|other| common(first, other)).min().unwrap_or_default();
+    let start = first.as_bytes()[..shared].iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+    let ending = |name: &'n str| {
+        let file = name.rfind('/').map_or(0, |at| at + 1);
+        name.bytes()
+            .skip(file + 1)
+            .position(|byte| byte == b'.')
+            .map_or("", |at| name.get(file + 1 + at..).unwrap_or(""))
+    };
+    let end = ending(first);
+    let n_end = if others.iter().all(|other| ending(other) == end) { end.len() } else { 0 };
+    names
+        .iter()
+        .map(|name| name.get(start..name.len() - n_end).filter(|rest| !rest.is_empty()).unwrap_or(name))
+        .collect()
+}
+
 /// `text` cut or filled with spaces to exactly `to` columns.
 pub fn fit(text: &str, to: usize) -> String {
     let mut out = cut(text, to);

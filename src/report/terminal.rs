@@ -3,6 +3,7 @@
 
 use console::Style;
 
+use super::mail::{markdown, tables};
 use super::numbers::counted;
 use super::pair::Texts;
 use super::plain::{cut, fit, width, wrap};
@@ -66,12 +67,32 @@ impl ReportDocument {
     pub fn render(&self, screen: Screen) -> String {
         render(&super::views::report(self, &Texts::default()), screen)
     }
+
+    /// Its first screen and what else is worth a mail, as Markdown.
+    pub fn to_markdown(&self) -> String {
+        markdown(&super::views::report(self, &Texts::default()))
+    }
+
+    /// Its tables as CSV, by the names of their files.
+    pub fn tables(&self) -> Vec<(String, String)> {
+        tables(&super::views::report(self, &Texts::default()))
+    }
 }
 
 impl DriftDocument {
     /// The comparison as lines of text.
     pub fn render(&self, screen: Screen) -> String {
         render(&super::views::drift(self), screen)
+    }
+
+    /// Its first screen and what else is worth a mail, as Markdown.
+    pub fn to_markdown(&self) -> String {
+        markdown(&super::views::drift(self))
+    }
+
+    /// Its tables as CSV, by the names of their files.
+    pub fn tables(&self) -> Vec<(String, String)> {
+        tables(&super::views::drift(self))
     }
 }
 
@@ -97,13 +118,20 @@ pub fn sweep_text(document: &SweepDocument) -> String {
 /// The view as lines of text.
 pub(super) fn render(view: &View<'_>, screen: Screen) -> String {
     let mut page = Page::new(screen);
-    page.heading(view.heading, "");
+    page.heading(&view.heading, "");
     for name in view.about.iter().take(page.n_rows()) {
         page.text(name, Tone::Strong);
     }
     let n_more = view.about.len().saturating_sub(page.n_rows());
     if n_more > 0 {
         page.text(&format!("and {n_more} more"), Tone::Faint);
+    }
+    if !view.facts.is_empty() {
+        page.text(&view.facts.join(" · "), Tone::Faint);
+    }
+    if !view.lead.is_empty() {
+        page.heading("", "");
+        page.text(&view.lead, Tone::Plain);
     }
     page.blocks(&view.warnings);
     page.cards(&view.cards);
@@ -214,6 +242,7 @@ impl Page {
                     }
                     self.table(table);
                 }
+                Block::Cards(cards) => self.cards(cards),
                 Block::Drawings(drawings, _) => {
                     for (_, Drawing { name, note, table, .. }) in
                         drawings.iter().filter(|(seen, _)| screen.shows(*seen))

@@ -427,6 +427,8 @@ pub(super) enum Block<'d> {
     /// A command that a reader may copy, and what it does.
     Command(&'static str, String),
     Table(Table),
+    /// Numbers beside those that a document is opened for.
+    Cards(Vec<Card>),
     /// Drawings side by side; `true` when they are of different heights.
     Drawings(Vec<(Seen, Drawing<'d>)>, bool),
 }
@@ -469,12 +471,26 @@ pub(super) struct Section<'d> {
     pub(super) heading: &'static str,
     pub(super) remark: String,
     pub(super) blocks: Blocks<'d>,
+    /// What most readers do not look at: a page folds it.
+    pub(super) is_folded: bool,
+    /// It goes into a mail as well.
+    pub(super) is_mailed: bool,
 }
 
 impl<'d> Section<'d> {
     /// A section with these blocks.
     pub(super) fn new(id: &'static str, heading: &'static str, blocks: Blocks<'d>) -> Self {
-        Self { id, heading, remark: String::new(), blocks }
+        Self { id, heading, remark: String::new(), blocks, is_folded: false, is_mailed: false }
+    }
+
+    /// The same, folded.
+    pub(super) fn folded(self) -> Self {
+        Self { is_folded: true, ..self }
+    }
+
+    /// The same, in mails too.
+    pub(super) fn mailed(self) -> Self {
+        Self { is_mailed: true, ..self }
     }
 
     /// The same with a remark beside the heading.
@@ -486,15 +502,19 @@ impl<'d> Section<'d> {
 /// All that is shown of a document.
 #[derive(Debug, Clone)]
 pub(super) struct View<'d> {
-    pub(super) heading: &'static str,
+    pub(super) heading: String,
     /// What it is about: names of runs or inputs.
     pub(super) about: Vec<String>,
     /// What stands between them.
     pub(super) between: &'static str,
+    /// Of what and when, in a line below the heading.
+    pub(super) facts: Vec<String>,
+    /// All that it says, in a sentence.
+    pub(super) lead: String,
     /// What must be known before anything else.
     pub(super) warnings: Blocks<'d>,
     pub(super) cards: Vec<Card>,
-    /// What stands below the cards.
+    /// What stands below the cards, on the first screen.
     pub(super) sums: Blocks<'d>,
     pub(super) sections: Vec<Section<'d>>,
     /// How a terminal is told to show more.

@@ -24,9 +24,21 @@ pub struct ReportArgs {
     /// Leave the texts of conversations out of the page [default: false].
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub no_texts: Option<bool>,
-    /// What a million tokens cost, in whatever currency: adds what the tokens cost before and after.
+    /// What it is called, on its first line [default: Compression report].
+    #[arg(long, value_name = "TITLE")]
+    pub title: Option<String>,
+    /// Write its first screen and what else is worth a mail as Markdown; `-` for stdout, instead of the table.
+    #[arg(long, value_name = "FILE|-")]
+    pub markdown: Option<String>,
+    /// Write every table as CSV into this folder; files of the same names are replaced.
+    #[arg(long, value_name = "DIR")]
+    pub csv: Option<String>,
+    /// What a million tokens cost: adds what the tokens cost before and after.
     #[arg(long, value_name = "PRICE")]
     pub price_per_million: Option<f64>,
+    /// The currency of the price [default: USD].
+    #[arg(long, value_name = "NAME", requires = "price_per_million")]
+    pub currency: Option<String>,
     /// A file that `condenser calibrate --json` wrote: how surely each metric finds planted damage.
     #[arg(long, value_name = "FILE")]
     pub calibration: Option<String>,
@@ -66,6 +78,11 @@ impl ReportArgs {
         self.json == Some(true)
     }
 
+    /// True when something goes into files.
+    pub fn is_written(&self) -> bool {
+        [&self.html, &self.markdown, &self.csv].into_iter().any(Option::is_some)
+    }
+
     /// The first threshold that needs another run, by its key.
     pub fn comparing(&self) -> Option<&'static str> {
         [
@@ -97,6 +114,9 @@ impl ReportArgs {
         within("report.max_ks".to_owned(), self.max_ks, 1.0)?;
         within("report.max_reject_rate".to_owned(), self.max_reject_rate, 1.0)?;
         within("report.price_per_million".to_owned(), self.price_per_million, f64::MAX)?;
+        if self.currency.is_some() && self.price_per_million.is_none() {
+            return Err(usage("report.currency".to_owned(), "this says nothing without price_per_million".to_owned()));
+        }
         for (name, floor) in &mut self.floors {
             let place = format!("report.floors.{name}");
             // `quality` is short for its score.

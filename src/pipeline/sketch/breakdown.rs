@@ -38,6 +38,11 @@ pub struct Breakdown {
 }
 
 impl Breakdown {
+    /// True when nothing falls to anybody.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
     /// Adds to the share of a name.
     pub fn add(&mut self, name: &str, share: &Share) {
         if let Some(sum) = self.names.get_mut(name) {

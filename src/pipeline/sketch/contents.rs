@@ -9,7 +9,7 @@ use twox_hash::XxHash3_64;
 
 use super::{Breakdown, Distinct, Repeats, Share};
 use crate::error::{Error, Result};
-use crate::model::{Condensed, Conversation, Message, Role};
+use crate::model::{Action, Condensed, Conversation, Message, Reason, Role};
 use crate::pipeline::merge::{Merge, merges};
 use crate::pipeline::tables::{count_column, label, text_column};
 
@@ -28,6 +28,9 @@ pub struct Contents {
     pub actions: Breakdown,
     /// By why it was done.
     pub reasons: Breakdown,
+    /// Conversations of which every message stayed as it was, by the reason that kept most of their characters.
+    #[serde(default, skip_serializing_if = "Breakdown::is_empty")]
+    pub unchanged: Breakdown,
     /// Texts that occur more than once.
     pub repeats: Repeats,
     /// Different texts of messages.
@@ -68,9 +71,25 @@ impl Contents {
             }
             self.text(message, chars_in);
         }
+        if condensed.is_unchanged() {
+            self.stayed(reasons.0.iter().map(|(reason, share)| (*reason, share)));
+        }
         for (breakdown, tally) in self.breakdowns_mut().into_iter().zip([roles, tools, actions, reasons]) {
             tally.file(breakdown);
         }
+    }
+
+    /// Counts a conversation that stayed as it was, with what falls to each reason in it.
+    fn stayed<'n>(&mut self, reasons: impl Iterator<Item = (&'n str, &'n Share)>) {
+        let (mut all, mut most) = (Share::default(), None);
+        for (reason, share) in reasons {
+            all.absorb(share);
+            if most.is_none_or(|(_, chars)| chars < share.chars_in) {
+                most = Some((reason, share.chars_in));
+            }
+        }
+        let reason = most.map_or(Reason::NoText.as_str(), |(reason, _)| reason);
+        self.unchanged.add(reason, &Share { conversations: 1, ..all });
     }
 
     /// Counts the text of a message that has one text.
@@ -100,7 +119,7 @@ impl Contents {
     }
 }
 
-merges!(Contents { roles, tools, actions, reasons, repeats, distinct, texts });
+merges!(Contents { roles, tools, actions, reasons, unchanged, repeats, distinct, texts });
 
 /// Reads the same from rows of the decisions table, for runs without sketches. Tools and texts do not stand in them.
 #[derive(Debug, Default)]
@@ -146,6 +165,10 @@ impl DecisionTally {
 
     /// Counts the conversation that has ended.
     fn file(&mut self) {
+        let [_, actions, reasons] = &self.shares;
+        if actions.keys().all(|action| action == Action::Preserved.as_str()) && self.place.is_some() {
+            self.contents.stayed(reasons.iter().map(|(reason, share)| (&**reason, share)));
+        }
         let Contents { roles, actions, reasons, .. } = &mut self.contents;
         for (breakdown, shares) in [roles, actions, reasons].into_iter().zip(&mut self.shares) {
             for (name, share) in &std::mem::take(shares) {

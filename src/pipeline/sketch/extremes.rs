@@ -23,6 +23,9 @@ pub struct Extreme {
     pub chars_out: u64,
     /// `chars_in / chars_out`.
     pub ratio: f64,
+    /// Values, edits, facts and lines that somebody used and that are hidden where they stood; see docs/reports.md.
+    #[serde(default)]
+    pub used_hidden: u64,
     /// See docs/metrics.md.
     pub quality_score: Option<f64>,
     /// See docs/metrics.md.
@@ -57,8 +60,8 @@ impl Extreme {
     }
 
     /// The share of what matters that left the view, 0 to 1: one minus the mean of the three groundings and of what the
-    /// next turns needed, where they were measured, and otherwise of fact retention, forward recall, negation retention and error retention, over those that
-    /// were; `None` when none was.
+    /// next turns needed, where they were measured, and otherwise of fact retention, forward recall, negation retention
+    /// and error retention, over those that were; `None` when none was.
     pub fn loss(&self) -> Option<f64> {
         let ahead = [self.next_turn_recall, self.next_turn_lines_recall];
         let used = [self.grounding, self.edit_grounding, self.fact_grounding, ahead[0], ahead[1]];
@@ -66,6 +69,12 @@ impl Extreme {
         let of = |figures: &[Option<f64>]| figures.iter().flatten().copied().collect::<Vec<f64>>();
         let measured = Some(of(&used)).filter(|used| !used.is_empty()).unwrap_or_else(|| of(&seen));
         (!measured.is_empty()).then(|| 1.0 - measured.iter().sum::<f64>() / measured.len() as f64)
+    }
+
+    /// What its loss matters: what was used and is hidden, then the characters that are gone from view times the loss,
+    /// so that a short chat that lost one sentence stands behind a long one that lost many.
+    pub fn lost(&self) -> (f64, f64) {
+        (self.used_hidden as f64, self.loss().unwrap_or_default() * self.saved() as f64)
     }
 }
 
@@ -80,16 +89,16 @@ pub(super) enum Rank {
 
 impl Rank {
     /// The measure and the tie-breaker.
-    fn of(self, extreme: &Extreme) -> (f64, u64) {
+    fn of(self, extreme: &Extreme) -> (f64, f64) {
         match self {
-            Self::Saved => (extreme.saved() as f64, 0),
-            Self::Lost => (extreme.loss().unwrap_or_default(), extreme.saved()),
+            Self::Saved => (extreme.saved() as f64, 0.0),
+            Self::Lost => extreme.lost(),
         }
     }
 
     fn compare(self, a: &Extreme, b: &Extreme) -> std::cmp::Ordering {
         let (a_rank, b_rank) = (self.of(a), self.of(b));
-        b_rank.0.total_cmp(&a_rank.0).then(b_rank.1.cmp(&a_rank.1)).then_with(|| {
+        b_rank.0.total_cmp(&a_rank.0).then(b_rank.1.total_cmp(&a_rank.1)).then_with(|| {
             (&a.source, a.source_row, &a.conversation_id).cmp(&(&b.source, b.source_row, &b.conversation_id))
         })
     }

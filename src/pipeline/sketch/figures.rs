@@ -14,6 +14,14 @@ use crate::model::{Figure, metric_columns};
 use crate::pipeline::merge::{Merge, merges};
 use crate::pipeline::tables::{count_column, figure_at, figure_column, text_column};
 
+/// What was used, and what of it is still seen, by the columns that count it.
+const USES: [(&str, &str); 5] = [
+    ("used", "used_in_place"),
+    ("edits", "edits_whole"),
+    ("facts", "facts_held"),
+    ("next_turn_needed", "next_turn_in_place"),
+    ("next_turn_lines", "next_turn_lines_shown"),
+];
 /// The language of conversations that say too little.
 pub(super) const UNKNOWN: &str = "unknown";
 
@@ -26,7 +34,7 @@ pub struct Figures {
     /// By language, as ISO 639-1 codes; `unknown` where too little is said.
     pub languages: Breakdown,
     /// By the option set that a policy chose; empty without one.
-    #[serde(default, skip_serializing_if = "is_empty")]
+    #[serde(default, skip_serializing_if = "Breakdown::is_empty")]
     pub choices: Breakdown,
     /// Conversations by ratio and figure.
     pub densities: BTreeMap<String, Density>,
@@ -48,10 +56,6 @@ pub struct ClassFigures {
     pub sums: BTreeMap<String, u64>,
     /// Sketches by column, of the conversations that have the figure.
     pub figures: BTreeMap<String, Quantiles>,
-}
-
-fn is_empty(breakdown: &Breakdown) -> bool {
-    breakdown.names.is_empty()
 }
 
 impl ClassFigures {
@@ -134,7 +138,9 @@ impl Figures {
             self.choices.add(choices.value(row), &part);
         }
         self.distinct.push(twox_hash::XxHash3_64::oneshot(columns.checksum.value(row).as_bytes()));
+        let gone = |before, after| count(before).saturating_sub(count(after));
         let mut extreme = Extreme {
+            used_hidden: USES.iter().map(|(all, left)| gone(all, left)).sum(),
             chars_in: count("chars_in"),
             chars_out: count("chars_out"),
             ratio,

@@ -51,6 +51,8 @@ impl DriftDocument {
         }
         Self {
             drift_version: DRIFT_VERSION,
+            title: None,
+            made: None,
             figures: figures(&before, &after),
             breakdowns: breakdowns.into_iter().map(|(breakdown, _)| shortened(breakdown)).collect(),
             novelties,

@@ -23,6 +23,10 @@ pub const DRIFT_VERSION: u32 = 1;
 pub struct DriftDocument {
     /// See [`DRIFT_VERSION`].
     pub drift_version: u32,
+    /// What it is called, when somebody called it something.
+    pub title: Option<String>,
+    /// The day on which it was made, in UTC, such as `2031-05-06`; `null` when nobody told.
+    pub made: Option<String>,
     /// What is compared with.
     pub before: SideFacts,
     /// What is compared.

@@ -11,25 +11,32 @@ use crate::report::view::{
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of [`STYLE`] and of [`SCRIPT`] in Base64: the browser applies and runs nothing else. A test computes them.
-const STYLE_HASH: &str = "1ipDs1hGyCHO+bEZJPLw4rGe8usFgj7b9RsPtOkq9Rg=";
+const STYLE_HASH: &str = "jkOevAc8mL6mz1t7rxrjq7dzgNaesljQriJ+fsxZl4A=";
 const SCRIPT_HASH: &str = "ni7ERi8u1pC9u3v+8eHFq4hGlGu1sMpHspuCJMZlNRk=";
 
 /// A view as a page, with what `end` writes below it.
 pub(super) fn page(view: &View<'_>, end: impl FnOnce(&mut Html)) -> String {
     let title = format!("{}: {}", view.heading, view.about.join(view.between));
     let header = |html: &mut Html| {
-        html.leaf("h1", &[], view.heading);
-        html.tag("p", &[("class", "lead")], |html| {
+        html.leaf("h1", &[], &view.heading);
+        html.tag("p", &[("class", "about")], |html| {
             for (at, name) in view.about.iter().enumerate() {
                 html.text(if at == 0 { "" } else { view.between });
                 html.leaf("bdi", &[("class", "path")], name);
             }
+            for fact in &view.facts {
+                html.text(" · ");
+                html.leaf("bdi", &[], fact);
+            }
         });
+        if !view.lead.is_empty() {
+            html.leaf("p", &[("class", "lead")], &view.lead);
+        }
         blocks(&view.warnings, html);
     };
     frame(&title, header, |html| {
         write_cards("cards", &view.cards, html);
-        blocks(&view.sums, html);
+        html.tag("div", &[("class", "first")], |html| blocks(&view.sums, html));
         sections(view, html);
         end(html);
     })
@@ -86,10 +93,19 @@ fn sections(view: &View<'_>, html: &mut Html) {
         let heading = format!("{}-heading", section.id);
         html.tag("section", &[("id", section.id), ("aria-labelledby", &heading)], |html| {
             html.leaf("h2", &[("id", &heading)], section.heading);
-            if !section.remark.is_empty() {
-                html.leaf("p", &[("class", "note")], &section.remark);
+            let inside = |html: &mut Html| {
+                if !section.remark.is_empty() {
+                    html.leaf("p", &[("class", "note")], &section.remark);
+                }
+                blocks(&section.blocks, html);
+            };
+            if !section.is_folded {
+                return inside(html);
             }
-            blocks(&section.blocks, html);
+            html.tag("details", &[("class", "folded")], |html| {
+                html.leaf("summary", &[], "Show");
+                inside(html);
+            });
         });
     }
 }
@@ -131,6 +147,8 @@ fn blocks(blocks: &Blocks<'_>, html: &mut Html) {
                 let attributes: &[_] = match tone {
                     Tone::Faint => &[("class", "note")],
                     Tone::Bad => &[("class", "warning")],
+                    Tone::Good => &[("class", "good")],
+                    Tone::Strong => &[("class", "strong")],
                     _ => &[],
                 };
                 html.tag("p", attributes, |html| words(said, html));
@@ -155,6 +173,7 @@ fn blocks(blocks: &Blocks<'_>, html: &mut Html) {
                 html.leaf("code", &[], command);
             }),
             Block::Table(table) => write_table(table, html),
+            Block::Cards(cards) => write_cards("cards small", cards, html),
             Block::Drawings(drawings, is_uneven) => {
                 let class = if *is_uneven { "columns" } else { "charts" };
                 html.tag("div", &[("class", class)], |html| {

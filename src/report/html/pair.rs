@@ -1,10 +1,13 @@
 //! A conversation before and after: what was said at the left with the decision about it in the margin, what stands for it
 //! at the right, and messages that stayed folded. Knows pairs, no run.
 
+use std::ops::Range;
+
 use super::page::{frame, write_cards};
 use super::writer::Html;
 use crate::model::Figure;
 use crate::report::pair::{Before, Pair, Step, Texts, Utterance, figures_of};
+use crate::report::vanished::Shown;
 use crate::report::view::{Card, Cell, Show};
 use crate::report::{ReportDocument, numbers, shell};
 
@@ -141,7 +144,11 @@ fn summary(pair: &Pair, figures: &[Figure], html: &mut Html) {
 
 /// Everything that was said, step by step, as far as `bounds` let it.
 fn steps(pair: &Pair, bounds: &mut Bounds, html: &mut Html) {
-    html.leaf("p", &[("class", "note")], pair.verdicts_from.says());
+    html.tag("p", &[("class", "note")], |html| {
+        html.leaf("mark", &[], "Marked");
+        html.text(" is what is no longer in view. ");
+        html.text(pair.verdicts_from.says());
+    });
     html.tag("div", &[("class", "sides"), ("aria-hidden", "true")], |html| {
         html.leaf("span", &[], "Before");
         html.leaf("span", &[], "After");
@@ -184,7 +191,7 @@ fn kept_steps(kept: &[Step], bounds: &mut Bounds, html: &mut Html) {
                 if let Some(before) = step.before.first() {
                     margin(before, html);
                 }
-                spoken(&step.after, true, bounds, html);
+                spoken(&step.after, None, bounds, html);
             });
         }
     });
@@ -203,6 +210,7 @@ fn not_here(n: usize, what: &str, html: &mut Html) {
 }
 
 fn changed(step: &Step, bounds: &mut Bounds, html: &mut Html) {
+    let mut still = Shown::new(&step.after.text);
     html.tag("article", &[("class", "step")], |html| {
         html.tag("div", &[("class", "before")], |html| {
             for (at, before) in step.before.iter().enumerate() {
@@ -212,11 +220,12 @@ fn changed(step: &Step, bounds: &mut Bounds, html: &mut Html) {
                 }
                 html.tag("div", &[("class", "original")], |html| {
                     margin(before, html);
-                    spoken(&before.spoken, false, bounds, html);
+                    let gone = still.vanished(&before.spoken.text);
+                    spoken(&before.spoken, Some(&gone), bounds, html);
                 });
             }
         });
-        html.tag("div", &[("class", "after")], |html| spoken(&step.after, false, bounds, html));
+        html.tag("div", &[("class", "after")], |html| spoken(&step.after, Some(&[]), bounds, html));
     });
 }
 
@@ -242,15 +251,25 @@ fn margin(before: &Before, html: &mut Html) {
     });
 }
 
-fn spoken(spoken: &Utterance, is_kept: bool, bounds: &mut Bounds, html: &mut Html) {
+/// What is said, with what of it is `gone` from view; `None` for what stayed as it was.
+fn spoken(spoken: &Utterance, gone: Option<&[Range<usize>]>, bounds: &mut Bounds, html: &mut Html) {
     html.tag("div", &[("class", "spoken")], |html| {
         html.leaf("bdi", &[("class", "role")], &spoken.role);
-        let (shown, n_cut) = bounds.cut(&spoken.text, is_kept);
+        let (shown, n_cut) = bounds.cut(&spoken.text, gone.is_none());
         if shown.is_empty() && n_cut == 0 {
             html.leaf("p", &[("class", "cut")], "(no text)");
             return;
         }
-        html.leaf("pre", &[("dir", "auto"), ("tabindex", "0")], shown);
+        html.tag("pre", &[("dir", "auto"), ("tabindex", "0")], |html| {
+            let mut at = 0;
+            for gone in gone.unwrap_or_default().iter().take_while(|gone| gone.start < shown.len()) {
+                let end = gone.end.min(shown.len());
+                html.text(shown.get(at..gone.start).unwrap_or_default());
+                html.leaf("mark", &[], shown.get(gone.start..end).unwrap_or_default());
+                at = end;
+            }
+            html.text(shown.get(at..).unwrap_or_default());
+        });
         if n_cut > 0 {
             not_here(n_cut, "further character", html);
         }

@@ -19,6 +19,8 @@ const LEGEND: &str = "PSI: from 0.1 some change, from 0.25 a large one; ~ marks 
 
 /// How much of a name is shown beside others.
 const MAX_NAME: usize = 28;
+/// So many things that moved are named.
+const MAX_MOVED: usize = 4;
 const SIDES: [&str; 2] = ["before", "after"];
 
 /// The comparison.
@@ -37,18 +39,21 @@ pub(in crate::report) fn drift(document: &DriftDocument) -> View<'_> {
         *seen = Seen::All;
     }
     View {
-        heading: "Drift report",
+        heading: document.title.clone().unwrap_or_else(|| "Drift report".to_owned()),
         about: vec![name_of_all(&document.after.runs), name_of_all(&document.before.runs)],
         between: " compared with ",
+        facts: document.made.clone().into_iter().collect(),
+        lead: verdict(document),
         warnings: breaches.chain(notes).map(|block| (Seen::Always, block)).collect(),
         cards: cards(document, json),
-        sums: Vec::new(),
+        sums: vec![(Seen::Always, Block::Cards(further(document, json)))],
         sections: vec![
             Section::new("figures", "Figures", figures(document, json))
-                .remarking("before and after; pictures on one scale"),
+                .remarking("before and after; pictures on one scale, what moved most first")
+                .mailed(),
             Section::new("shares", "Shares", shares(document, json))
                 .remarking("of conversations, messages or records; those that changed most first"),
-            Section::new("novelties", "New and gone", novelties(json)),
+            Section::new("novelties", "New and gone", novelties(json)).mailed(),
             Section::new(
                 "changes",
                 "Conversations that changed most",
@@ -61,27 +66,71 @@ pub(in crate::report) fn drift(document: &DriftDocument) -> View<'_> {
     }
 }
 
+/// Whether anything moved, and what: in a sentence.
+fn verdict(document: &DriftDocument) -> String {
+    let has_moved = |psi: Option<Psi>| psi.filter(|psi| psi.value > psi.by_chance.max(SOME)).map(|psi| psi.value);
+    let mut moved: Vec<(f64, String)> = Vec::new();
+    for of in document.figures.iter().filter(|of| of.class.is_none()) {
+        if let (Some(psi), Some(before), Some(after)) = (has_moved(of.psi), &of.before, &of.after) {
+            let [was, is] = [before.mean, after.mean].map(|mean| numbers::figure(&of.figure, mean));
+            moved.push((psi, format!("{} from {was} to {is}", numbers::words(&of.figure))));
+        }
+    }
+    for of in &document.breakdowns {
+        if let (Some(psi), Some(row)) = (has_moved(of.psi), of.rows.first()) {
+            let [was, is] = [row.share_before, row.share_after].map(numbers::percent);
+            let name = plain::cut(name_of(row.name.as_deref()), MAX_NAME);
+            moved.push((psi, format!("the share of {} {name} from {was} to {is}", numbers::words(&of.by))));
+        }
+    }
+    moved.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let [was, is] = [document.before.totals.ratio, document.after.totals.ratio].map(numbers::ratio);
+    let ratio =
+        if was == is { format!("The ratio is still {is}.") } else { format!("The ratio went from {was} to {is}.") };
+    if moved.is_empty() {
+        return format!("Fine: no figure and no share moved beyond what chance explains. {ratio}");
+    }
+    let n_more = moved.len().saturating_sub(MAX_MOVED);
+    let mut told: Vec<String> = moved.into_iter().take(MAX_MOVED).map(|(_, told)| told).collect();
+    told.extend((n_more > 0).then(|| format!("and {n_more} more")));
+    format!("Moved: {}. {ratio}", told.join("; "))
+}
+
+/// The card of a number on both sides.
+fn card(json: &Value, name: &'static str, place: &'static str, show: Show) -> Card {
+    let was = Cell::of(json.pointer(&place.replacen("after", "before", 1)).cloned(), show);
+    Card::of(json, name, place, show, format!("{} before", was.shown))
+}
+
+/// The three figures that matter.
 fn cards(document: &DriftDocument, json: &Value) -> Vec<Card> {
-    let (before, after) = (&document.before.totals, &document.after.totals);
-    let card = |name, place: &'static str, show| {
-        let was = Cell::of(json.pointer(&place.replacen("after", "before", 1)).cloned(), show);
-        Card::of(json, name, place, show, format!("{} before", was.shown))
+    let kept = match &document.after.totals {
+        totals if totals.next_turn_recall.is_some() => {
+            ("Next-turn recall", "/after/totals/next_turn_recall", Show::Percent)
+        }
+        totals if totals.grounding.is_some() => ("Grounding", "/after/totals/grounding", Show::Percent),
+        _ => ("Ratio of tokens", "/after/totals/token_ratio", Show::Ratio),
     };
+    let conversations = ("Conversations", "/after/totals/conversations", Show::Count);
+    let cards = [("Times shorter", "/after/totals/ratio", Show::Ratio), kept, conversations];
+    cards.map(|(name, place, show)| card(json, name, place, show)).into()
+}
+
+fn further(document: &DriftDocument, json: &Value) -> Vec<Card> {
+    let (before, after) = (&document.before.totals, &document.after.totals);
     let rate =
         |rejects: u64, conversations: u64| numbers::percent(rejects as f64 / (rejects + conversations).max(1) as f64);
     let (is, was) = (rate(after.rejects, after.conversations), rate(before.rejects, before.conversations));
     let mut cards = vec![
-        card("Ratio of characters", "/after/totals/ratio", Show::Ratio),
-        card("Ratio of tokens", "/after/totals/token_ratio", Show::Ratio),
-        card("Conversations", "/after/totals/conversations", Show::Count),
-        card("Messages", "/after/totals/messages_in", Show::Count),
-        card("Tokens in", "/after/totals/tokens_in", Show::Count),
-        card("Rejected records", "/after/totals/rejects", Show::Count),
+        card(json, "Messages", "/after/totals/messages_in", Show::Count),
+        card(json, "Tokens in", "/after/totals/tokens_in", Show::Count),
+        card(json, "Bytes stored", "/after/totals/bytes_written", Show::Bytes),
+        card(json, "Rejected records", "/after/totals/rejects", Show::Count),
     ];
-    cards[5].beside.push_str(&format!("; {is} of the records, {was} before"));
+    cards[3].beside.push_str(&format!("; {is} of the records, {was} before"));
     // Without a token budget nothing is over it.
     if before.over_budget.max(after.over_budget) > 0 {
-        cards.push(card("Over the token budget", "/after/totals/over_budget", Show::Count));
+        cards.push(card(json, "Over the token budget", "/after/totals/over_budget", Show::Count));
     }
     cards
 }
@@ -118,7 +167,10 @@ fn figures<'d>(document: &'d DriftDocument, json: &Value) -> Blocks<'d> {
         return Vec::new();
     }
     let of_all = document.figures.iter().enumerate().filter(|(_, of)| of.class.is_none() && !of.bars.is_empty());
-    let drawings = of_all.map(|(at, figure)| (Seen::Page, twin(at, figure, json))).collect();
+    let mut of_all: Vec<_> = of_all.collect();
+    let index = |of: &FigureDrift| of.psi.map_or(0.0, |psi| if psi.value > psi.by_chance { psi.value } else { 0.0 });
+    of_all.sort_by(|(_, a), (_, b)| index(b).total_cmp(&index(a)));
+    let drawings = of_all.into_iter().map(|(at, figure)| (Seen::Page, twin(at, figure, json))).collect();
     vec![
         (Seen::Page, note("The share of conversations with each value before {pale} and after {data}.")),
         (Seen::Page, Block::Drawings(drawings, false)),

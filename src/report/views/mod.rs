@@ -3,6 +3,7 @@
 
 mod calibration;
 mod drift;
+mod first;
 mod report;
 mod runs;
 mod sweep;

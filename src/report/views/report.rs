@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::calibration::calibration;
+use super::first;
 use super::runs::{name_of_all, runs};
 use crate::model::Figure;
 use crate::pipeline::Timings;
@@ -10,8 +11,8 @@ use crate::pipeline::sketch::RELATIVE_ERROR;
 use crate::report::held::{Held, WITHOUT_CONTENTS, lack_contents, larger};
 use crate::report::pair::Texts;
 use crate::report::view::{
-    Block, Blocks, Card, Cell, Chart, Column, Drawing, KEY, NamedBar, Part, Section, Seen, Show, Table, Tone, View,
-    Words, column, heading, name_of, note, parts, picture, said,
+    Block, Blocks, Cell, Chart, Column, Drawing, KEY, NamedBar, Part, Section, Seen, Show, Table, Tone, View, Words,
+    column, heading, name_of, note, parts, picture, said,
 };
 use crate::report::{
     BreakdownFacts, ConversationFacts, DensityFacts, Distribution, ReportDocument, numbers, plain, shell,
@@ -32,28 +33,25 @@ pub(in crate::report) fn report<'d>(document: &'d ReportDocument, texts: &Texts)
     if lack_contents(document) {
         of_runs.push((Seen::Always, said(format!("{WITHOUT_CONTENTS}."), Tone::Faint)));
     }
-    let sums = [column("sum", KEY, Show::Words), column("value", "", Show::Count)];
-    let mut sums = Table::new("Sums over all conversations", sums, parts(json, "/totals")).folded();
-    for row in sums.rows.iter_mut().filter(|row| row.place.ends_with("ratio")) {
-        row.cells = vec![row.cells[0].clone(), Cell::of(json.pointer(&row.place).cloned(), Show::Ratio)];
-    }
     View {
-        heading: "Compression report",
+        heading: document.title.clone().unwrap_or_else(|| "Compression report".to_owned()),
         about: match &*document.runs {
             few if few.len() <= MAX_NAMED => few.iter().map(|run| run.run.clone()).collect(),
             many => vec![name_of_all(many)],
         },
         between: ", ",
+        facts: first::facts(document),
+        lead: first::lead(document),
         warnings: warnings(document),
-        cards: cards(document, json),
-        sums: vec![(Seen::Page, Block::Table(sums))],
+        cards: first::cards(document, json),
+        sums: first::below(document, json),
         sections: vec![
-            Section::new("nights", "Nights", nights(document, json)),
+            Section::new("nights", "Nights", nights(document, json)).mailed(),
             Section::new("distributions", "Distributions", distributions(document, json))
                 .remarking("over conversations"),
             Section::new("densities", "Ratio against quality", densities(document, json)),
-            Section::new("breakdowns", "What falls to whom", breakdowns(document, json)),
-            Section::new("conversations", "Conversations to look at", conversations(document, texts, json)),
+            Section::new("breakdowns", "What falls to whom", breakdowns(document, json)).mailed(),
+            Section::new("conversations", "Conversations to look at", conversations(document, texts, json)).mailed(),
             Section::new("repeated", "Repeated texts", repeated(document, json)),
             Section::new("rejects", "Rejected records", rejects(json)),
             Section::new("timings", "Time by stage", document.timings.as_ref().map(stages).unwrap_or_default()),
@@ -103,71 +101,6 @@ fn warnings<'d>(document: &ReportDocument) -> Blocks<'d> {
     let larger = larger(document.totals.bytes_stored, document.totals.bytes_written).filter(|_| holds);
     let larger = larger.map(|text| said(format!("{text}."), Tone::Plain));
     warning.into_iter().chain(larger).map(|warning| (Seen::Always, warning)).collect()
-}
-
-fn cards(document: &ReportDocument, json: &Value) -> Vec<Card> {
-    let totals = &document.totals;
-    let (count, bytes) = (numbers::count, numbers::bytes);
-    let less = |before: u64, after: u64| {
-        let share = if before == 0 { 0.0 } else { 1.0 - after as f64 / before as f64 };
-        format!("{} → {}, {} less", numbers::short(before), numbers::short(after), numbers::percent(share))
-    };
-    let held = match Held::of(&document.runs) {
-        Held::Everything => "all files, originals included",
-        Held::InPart => "some of the runs only measured and hold no texts",
-        Held::Nothing => "the run only measured and holds no texts",
-    };
-    let (of_chars, of_tokens) = (less(totals.chars_in, totals.chars_out), less(totals.tokens_in, totals.tokens_out));
-    let saved = Cell::of(totals.tokens_in.saturating_sub(totals.tokens_out), Show::Count);
-    let tokens = format!("{} → {}", count(totals.tokens_in), count(totals.tokens_out));
-    let different = format!("about {} different", count(totals.distinct_conversations));
-    let after = format!("{} after", count(totals.messages_out));
-    let stored = format!("stored as {}", bytes(totals.bytes_stored));
-    let mut cards = vec![
-        Card::of(json, "Ratio of characters", "/totals/ratio", Show::Ratio, of_chars),
-        Card::of(json, "Ratio of tokens", "/totals/token_ratio", Show::Ratio, of_tokens),
-        Card::new("Tokens saved", "", saved, tokens),
-        Card::of(json, "Conversations", "/totals/conversations", Show::Count, different),
-        Card::of(json, "Messages", "/totals/messages_in", Show::Count, after),
-        Card::of(json, "Bytes read", "/totals/bytes_stream", Show::Bytes, stored),
-        Card::of(json, "Bytes written", "/totals/bytes_written", Show::Bytes, held),
-    ];
-    cards.iter_mut().take(2).for_each(|card| card.number.tone = Tone::Strong);
-    if totals.grounding.is_some() {
-        let values = numbers::counted(totals.used, "value");
-        let edits = format!("{} of {} edits whole", count(totals.edits_whole), count(totals.edits));
-        let beside = format!("of {values} that assistants used stand in place; {edits}");
-        cards.insert(0, Card::of(json, "Grounding", "/totals/grounding", Show::Share, beside));
-        cards[0].number.tone = Tone::Strong;
-    }
-    if totals.next_turn_recall.is_some() {
-        let values = numbers::counted(totals.next_turn_needed, "value");
-        let lines = format!("{} of {} lines shown", count(totals.next_turn_lines_shown), count(totals.next_turn_lines));
-        let beside = format!("of {values} that next turns needed stand in place; {lines}");
-        cards.insert(0, Card::of(json, "Next-turn recall", "/totals/next_turn_recall", Show::Share, beside));
-        cards[0].number.tone = Tone::Strong;
-    }
-    if let Some(money) = &document.money {
-        let [before, after, price] = [money.before, money.after, money.per_million_tokens].map(numbers::money);
-        let beside = format!("{before} → {after} at {price} per million tokens");
-        let money = Card::of(json, "Money saved", "/money/saved", Show::Money, beside);
-        let at = cards.iter().take_while(|card| card.number.tone == Tone::Strong).count();
-        cards.insert(at, money);
-        cards[at].number.tone = Tone::Good;
-    }
-    if totals.rejects > 0 {
-        let rate = totals.rejects as f64 / (totals.rejects + totals.conversations) as f64;
-        let rejected = Cell::of(totals.rejects, Show::Count).toned(Tone::Bad);
-        let beside = format!("{} of the records", numbers::percent(rate));
-        cards.push(Card::new("Rejected records", "/totals/rejects", rejected, beside));
-    }
-    if totals.over_budget > 0 {
-        let beside =
-            format!("of {}; see `fits` in the metrics", numbers::counted(totals.conversations, "conversation"));
-        let over = Cell::of(totals.over_budget, Show::Count).toned(Tone::Bad);
-        cards.push(Card::new("Over the token budget", "/totals/over_budget", over, beside));
-    }
-    cards
 }
 
 fn distributions<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d> {
@@ -322,8 +255,11 @@ fn one_breakdown<'d>(at: usize, breakdown: &BreakdownFacts, json: &Value) -> Dra
         column("ratio", "ratio", Show::Ratio),
         picture("chars_in", Show::Part(all as f64)),
     ];
-    let bars = breakdown.rows.iter().map(|row| NamedBar {
-        name: name_of(row.name.as_deref()).to_owned(),
+    let names: Vec<&str> = breakdown.rows.iter().map(|row| name_of(row.name.as_deref())).collect();
+    // Paths of one folder with one ending are told apart by what is left.
+    let names = if breakdown.by == "source" { plain::told_apart(&names) } else { names };
+    let bars = breakdown.rows.iter().zip(&names).map(|(row, name)| NamedBar {
+        name: (*name).to_owned(),
         keeps_end: breakdown.by == "source",
         behind: row.share.chars_in as f64,
         length: row.share.chars_out as f64,
@@ -335,14 +271,16 @@ fn one_breakdown<'d>(at: usize, breakdown: &BreakdownFacts, json: &Value) -> Dra
         "reason" => "the rule that decided about messages",
         _ => "",
     };
-    let rows = parts(json, &format!("/breakdowns/{at}/rows"));
+    let mut table =
+        Table::list(format!("What falls to each {by}"), columns, parts(json, &format!("/breakdowns/{at}/rows")));
+    table.rows.iter_mut().zip(&names).for_each(|(row, name)| row.cells[0].shown = (*name).to_owned());
     Drawing {
         name: format!("By {by}"),
         note: counted.to_owned(),
         alternative: format!("Characters before and after by {by}: {} bars", breakdown.rows.len()),
         chart: Chart::Bars(bars.collect()),
         is_wide: false,
-        table: Some(Table::list(format!("What falls to each {by}"), columns, rows)),
+        table: Some(table),
     }
 }
 
@@ -384,7 +322,10 @@ fn conversations<'d>(document: &ReportDocument, texts: &Texts, json: &Value) -> 
     for (id, name, place, list) in lists.into_iter().filter(|(.., list)| !list.is_empty()) {
         let is_loss = id == "losses";
         let (seen, remark) = if is_loss {
-            (Seen::Always, "what left the view: one minus the mean of the four retention figures")
+            (
+                Seen::Always,
+                "what was used and is hidden now, then the loss times the characters that are gone from view",
+            )
         } else {
             (Seen::All, "characters that are gone from view")
         };
@@ -428,7 +369,8 @@ fn columns(many_runs: bool, is_loss: bool, is_measured: impl Fn(&Figure) -> bool
     let mut columns = vec![column("conversation", "conversation_id", Show::Long)];
     columns.extend(many_runs.then(|| column("run", "", Show::Text).on(Seen::Page)));
     columns.extend([
-        column("loss", "loss", Show::Share).on(of_losses).toned(Tone::Bad),
+        column("used, hidden", "used_hidden", Show::Count).on(of_losses).toned(Tone::Bad),
+        column("loss", "loss", Show::Share).on(of_losses),
         column("saved", "chars_saved", Show::Count).on(of_savings).toned(Tone::Good),
         column("ratio", "ratio", Show::Ratio).on(of_savings),
     ]);
@@ -520,7 +462,8 @@ fn reading<'d>(document: &ReportDocument) -> Blocks<'d> {
         "**Fact retention, forward recall, negation and error retention** look at visible content. Forward recall comes \
          nearest to the success of a task: of the facts that the conversation used later, the share that could still be \
          seen.",
-        "**Loss**, by which the worst are ranked, is one minus the mean of these four, over those that could be measured.",
+        "**Worst losses** are ranked by what somebody used and what is hidden now, then by loss times the characters that are \
+         gone. Loss is one minus the mean of the groundings, or of those four where no use was measured.",
         "A figure is missing where there was nothing to measure, such as for an unchanged conversation: the number of \
          conversations stands beside every figure.",
     ];

@@ -17,21 +17,67 @@ use crate::report::view::{
 pub(in crate::report) fn sweep(document: &SweepDocument) -> View<'_> {
     let json = &serde_json::to_value(document).expect("numbers and texts always serialize");
     View {
-        heading: "Sweep over option sets",
+        heading: "Sweep over option sets".to_owned(),
         about: document.inputs.clone(),
         between: ", ",
+        facts: Vec::new(),
+        lead: lead(document),
         warnings: Vec::new(),
         cards: cards(document, json),
-        sums: Vec::new(),
+        sums: chart(document),
         sections: vec![
-            Section::new("front", "Ratio against what is kept", fronts(document)),
-            Section::new("sets", "Option sets", sets(document, json)),
             Section::new("recommendation", "Recommendation", recommendation(document, json)),
-            Section::new("classes", "Class by class", classes(document, json)),
+            Section::new("classes", "Class by class", classes(document, json)).folded(),
+            Section::new("front", "Ratio against what is kept", fronts(document)).folded(),
+            Section::new("sets", "Option sets", sets(document, json)).folded(),
             Section::new("reading", "How to read this", reading(document)),
         ],
         more: "",
     }
+}
+
+/// What is recommended and what it brings, in a sentence.
+fn lead(document: &SweepDocument) -> String {
+    let choice = &document.recommendation;
+    let sets = chosen(document, choice);
+    let given = document.sets.iter().find(|set| set.number == 0);
+    let is = numbers::ratio(choice.figures.ratio.value);
+    let was = given.map(|given| numbers::ratio(given.figures.ratio.value)).unwrap_or_default();
+    let kept = Figure::FIRST.into_iter().find_map(|figure| {
+        let name = figure.as_str();
+        let [was, is] = [&given?.figures, &choice.figures].map(|of| of.figures.get(name).map(|of| of.value));
+        Some(format!(", {} {} instead of {}", figure.label(), numbers::share(is?), numbers::share(was?)))
+    });
+    let kept = kept.unwrap_or_default();
+    match choice.kind {
+        SweepChoiceKind::AsGiven => {
+            format!(
+                "Keep the options as they are ({is} times shorter): nothing that was measured is shorter and above the floor."
+            )
+        }
+        SweepChoiceKind::OneSet => {
+            let labels = sets.iter().map(|set| &*set.label).collect::<Vec<_>>().join("; ");
+            format!("Take {labels}: {is} times shorter instead of {was}{kept}.")
+        }
+        SweepChoiceKind::Policy => {
+            let sets = numbers::counted(sets.len() as u64, "option set");
+            format!(
+                "Let a policy choose among {sets} for each conversation: {is} times shorter instead of {was}{kept}."
+            )
+        }
+    }
+}
+
+/// The one chart that is looked at first: the first figure in which option sets differ.
+fn chart(document: &SweepDocument) -> Blocks<'_> {
+    let differs = |drawing: &&Drawing<'_>| match &drawing.chart {
+        Chart::Front(points) => points.iter().any(|point| (point.figure.0 - points[0].figure.0).abs() > 1e-9),
+        _ => false,
+    };
+    let all = drawings(document);
+    let Some(first) = all.iter().find(differs).or_else(|| all.first()) else { return Vec::new() };
+    let drawing = Drawing { is_wide: true, ..first.clone() };
+    vec![(Seen::Page, Block::Drawings(vec![(Seen::Page, drawing)], false)), (Seen::Page, note(POINTS))]
 }
 
 fn cards(document: &SweepDocument, json: &Value) -> Vec<Card> {
@@ -127,9 +173,16 @@ fn beside(json: &Value, places: [&str; 3]) -> Table {
     Table::new("The recommendation beside the options as given", columns, rows)
 }
 
+const POINTS: &str = "Every point is an option set {pale}; no set is better in both than one of the front {data}; recommended \
+                      are {marked}. Lines are intervals.";
+
 fn fronts(document: &SweepDocument) -> Blocks<'_> {
-    let about = "Every point is an option set {pale}; no set is better in both than one of the front {data}; recommended \
-                 are {marked}. Lines are intervals.";
+    let drawings = drawings(document).into_iter().map(|drawing| (Seen::Page, drawing));
+    vec![(Seen::Page, note(POINTS)), (Seen::Page, Block::Drawings(drawings.collect(), false))]
+}
+
+/// A chart for each figure that was measured.
+fn drawings(document: &SweepDocument) -> Vec<Drawing<'_>> {
     let drawings = Figure::AGAINST_RATIO.into_iter().filter_map(|figure| {
         let points: Vec<Point> = document.sets.iter().filter_map(|set| point(document, set, figure.as_str())).collect();
         let words = numbers::words(figure.as_str());
@@ -141,9 +194,9 @@ fn fronts(document: &SweepDocument) -> Blocks<'_> {
             is_wide: false,
             table: None,
         };
-        (!points.is_empty()).then_some((Seen::Page, drawing))
+        (!points.is_empty()).then_some(drawing)
     });
-    vec![(Seen::Page, note(about)), (Seen::Page, Block::Drawings(drawings.collect(), false))]
+    drawings.collect()
 }
 
 fn point(document: &SweepDocument, set: &SweepSet, figure: &str) -> Option<Point> {

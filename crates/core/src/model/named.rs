@@ -5,10 +5,10 @@
 #[doc(hidden)]
 #[macro_export]
 macro_rules! named {
-    ($($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)* })*) => { $(
+    ($($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[doc = $says:literal])* $variant:ident = $text:literal,)* })*) => { $(
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-        $vis enum $name { $($(#[$vmeta])* #[serde(rename = $text)] $variant,)* }
+        $vis enum $name { $($(#[doc = $says])* #[serde(rename = $text)] $variant,)* }
         impl $name {
             /// All values, in the order of their declaration.
             pub const ALL: [Self; [$($text),*].len()] = [$(Self::$variant),*];
@@ -16,6 +16,11 @@ macro_rules! named {
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
+            }
+            /// What it means, in a sentence.
+            #[must_use]
+            pub fn says(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($says),*).trim_ascii_start(),)* }
             }
         }
     )* };

@@ -1,0 +1,281 @@
+//! The first screen of a report, which answers in ten seconds: one sentence, three figures, where the characters went,
+//! what did not change and why, and how an original comes back.
+
+use serde_json::Value;
+
+use crate::model::{Figure, Reason, Tokenizer};
+use crate::report::held::Held;
+use crate::report::view::{
+    Block, Blocks, Card, Cell, Chart, Drawing, KEY, NamedBar, Seen, Show, Table, Tone, Words, column, note, parts,
+    picture, said,
+};
+use crate::report::{Money, ReportDocument, TotalFacts, numbers, plain, shell};
+
+/// So many files are named one by one.
+const MAX_NAMED: usize = 6;
+
+/// What the report is about and when it was made.
+pub(super) fn facts(document: &ReportDocument) -> Vec<String> {
+    let mut sources: Vec<&str> = document.runs.iter().flat_map(|run| run.sources.keys().map(String::as_str)).collect();
+    sources.sort_unstable();
+    sources.dedup();
+    let mut named = plain::told_apart(&sources);
+    let n_more = named.len().saturating_sub(MAX_NAMED);
+    named.truncate(MAX_NAMED);
+    let mut of = named.into_iter().map(|name| plain::cut_start(name, 40)).collect::<Vec<_>>().join(", ");
+    if n_more > 0 {
+        of.push_str(&format!(" and {n_more} more"));
+    }
+    let of = if of.is_empty() { None } else { Some(of) };
+    of.into_iter().chain(document.made.clone()).collect()
+}
+
+/// What was compacted, by how much, at what cost to quality, and what it saves.
+pub(super) fn lead(document: &ReportDocument) -> String {
+    let totals = &document.totals;
+    let short = numbers::short;
+    let files: usize = document.runs.iter().map(|run| run.sources.len()).sum();
+    let mut lead = format!(
+        "{} from {} {} {} of {} characters ({})",
+        numbers::counted(totals.conversations, "conversation"),
+        numbers::counted(files as u64, "file"),
+        if totals.conversations == 1 { "shows" } else { "show" },
+        short(totals.chars_out),
+        short(totals.chars_in),
+        times_shorter(totals.ratio),
+    );
+    lead.push_str(&quality(document).map(|quality| format!("; {quality}")).unwrap_or_default());
+    let saved = totals.tokens_in.saturating_sub(totals.tokens_out);
+    lead.push_str(&format!(
+        "; that saves {}{} of {} tokens{}",
+        if is_estimate(document) { "about " } else { "" },
+        short(saved),
+        short(totals.tokens_in),
+        document
+            .money
+            .as_ref()
+            .map(|money| format!(", {}", worth(money, document.made.as_deref())))
+            .unwrap_or_default(),
+    ));
+    lead.push_str(&match Held::of(&document.runs) {
+        Held::Nothing => ". Nothing was stored: this run only measured.".to_owned(),
+        _ => {
+            format!(", and everything, the originals included, is stored in {}.", numbers::bytes(totals.bytes_written))
+        }
+    });
+    lead
+}
+
+fn times_shorter(ratio: f64) -> String {
+    match numbers::ratio(ratio) {
+        same if same == "1.00" => "nothing became shorter".to_owned(),
+        _ if ratio < 1.0 => format!("{} times as long", numbers::ratio(1.0 / ratio)),
+        times => format!("{times} times shorter"),
+    }
+}
+
+/// The figure that says most of what was lost from view.
+fn quality(document: &ReportDocument) -> Option<String> {
+    let totals = &document.totals;
+    let mean = |figure: Figure| {
+        let of = document.distributions.iter().find(|of| of.class.is_none() && of.figure == figure.as_str())?;
+        Some((of.mean, of.conversations))
+    };
+    if let Some(recall) = totals.next_turn_recall {
+        let values = numbers::counted(totals.next_turn_needed, "value");
+        return Some(format!("of {values} that next turns needed {} are still in place", numbers::percent(recall)));
+    }
+    if let Some(grounding) = totals.grounding {
+        let values = numbers::counted(totals.used, "value");
+        return Some(format!("of {values} that assistants used {} are still in place", numbers::percent(grounding)));
+    }
+    let (facts, n) = mean(Figure::FactRetention)?;
+    let of = numbers::counted(n, "conversation");
+    Some(format!("{} of the facts are still in view in the {of} where that was measured", numbers::percent(facts)))
+}
+
+fn worth(money: &Money, made: Option<&str>) -> String {
+    let Money { saved, per_million_tokens, currency, .. } = money;
+    let when = made.map(|made| format!(", {made}")).unwrap_or_default();
+    let [saved, price] = [*saved, *per_million_tokens].map(numbers::money);
+    format!("{saved} {currency} at {price} {currency} per million (as given{when})")
+}
+
+/// True where tokens were not counted but estimated by characters.
+fn is_estimate(document: &ReportDocument) -> bool {
+    document.runs.iter().any(|run| run.tokenizer == String::from(Tokenizer::Chars))
+}
+
+/// The three figures that matter.
+pub(super) fn cards(document: &ReportDocument, json: &Value) -> Vec<Card> {
+    let totals = &document.totals;
+    let share = if totals.chars_in == 0 { 0.0 } else { 1.0 - totals.chars_out as f64 / totals.chars_in as f64 };
+    let [before, after] = [totals.chars_in, totals.chars_out].map(numbers::short);
+    let less = format!("{before} → {after} characters, {} less", numbers::percent(share));
+    let held = match Held::of(&document.runs) {
+        Held::Everything => "originals included",
+        Held::InPart => "some of the runs only measured",
+        Held::Nothing => "the run only measured and holds no texts",
+    };
+    let [stream, stored] = [totals.bytes_stream, totals.bytes_stored].map(numbers::bytes);
+    let stored = format!("{held}; the input is {stream} of text, {stored} as it lies there");
+    let mut cards = vec![Card::of(json, "Times shorter", "/totals/ratio", Show::Ratio, less)];
+    cards.extend(kept_card(document, json));
+    cards.push(Card::of(json, "Bytes stored", "/totals/bytes_written", Show::Bytes, stored));
+    cards.iter_mut().for_each(|card| card.number.tone = Tone::Strong);
+    cards
+}
+
+fn kept_card(document: &ReportDocument, json: &Value) -> Option<Card> {
+    let (totals, count) = (&document.totals, numbers::count);
+    if totals.next_turn_recall.is_some() {
+        let values = numbers::counted(totals.next_turn_needed, "value");
+        let lines = format!("{} of {} lines shown", count(totals.next_turn_lines_shown), count(totals.next_turn_lines));
+        let beside = format!("of {values} that next turns needed are in place; {lines}");
+        return Some(Card::of(json, "Next-turn recall", "/totals/next_turn_recall", Show::Percent, beside));
+    }
+    if totals.grounding.is_some() {
+        let values = numbers::counted(totals.used, "value");
+        let edits = format!("{} of {} edits whole", count(totals.edits_whole), count(totals.edits));
+        let beside = format!("of {values} that assistants used are in place; {edits}");
+        return Some(Card::of(json, "Grounding", "/totals/grounding", Show::Percent, beside));
+    }
+    let figure = Figure::FactRetention;
+    let found = document.distributions.iter().find(|of| of.class.is_none() && of.figure == figure.as_str())?;
+    let beside = format!("the mean of {} that changed", numbers::counted(found.conversations, "conversation"));
+    Some(Card::new("Facts in view", "", Cell::of(found.mean, Show::Percent), beside))
+}
+
+/// The other figures of the whole.
+fn further(document: &ReportDocument, json: &Value) -> Vec<Card> {
+    let (totals, count) = (&document.totals, numbers::count);
+    let TotalFacts { tokens_in, tokens_out, .. } = *totals;
+    let estimate = if is_estimate(document) { ", estimated at 3.5 characters each" } else { "" };
+    let tokens = format!("{} → {}{estimate}", count(tokens_in), count(tokens_out));
+    let different = format!("about {} different", count(totals.distinct_conversations));
+    let after = format!("{} after", count(totals.messages_out));
+    let saved = Cell::of(tokens_in.saturating_sub(tokens_out), Show::Count);
+    let mut cards = vec![
+        Card::new("Tokens saved", "", saved, tokens),
+        Card::of(json, "Ratio of tokens", "/totals/token_ratio", Show::Ratio, ""),
+        Card::of(json, "Conversations", "/totals/conversations", Show::Count, different),
+        Card::of(json, "Messages", "/totals/messages_in", Show::Count, after),
+    ];
+    if let Some(money) = &document.money {
+        let Money { before, after, currency, .. } = money;
+        let beside = format!("{currency}: {} → {}", numbers::money(*before), numbers::money(*after));
+        cards.insert(1, Card::of(json, "Money saved", "/money/saved", Show::Money, beside));
+        cards[1].number.tone = Tone::Good;
+    }
+    if totals.rejects > 0 {
+        let rate = totals.rejects as f64 / (totals.rejects + totals.conversations) as f64;
+        let rejected = Cell::of(totals.rejects, Show::Count).toned(Tone::Bad);
+        let beside = format!("{} of the records", numbers::percent(rate));
+        cards.push(Card::new("Rejected records", "/totals/rejects", rejected, beside));
+    }
+    if totals.over_budget > 0 {
+        let beside =
+            format!("of {}; see `fits` in the metrics", numbers::counted(totals.conversations, "conversation"));
+        let over = Cell::of(totals.over_budget, Show::Count).toned(Tone::Bad);
+        cards.push(Card::new("Over the token budget", "/totals/over_budget", over, beside));
+    }
+    cards
+}
+
+/// What stands below the three figures.
+pub(super) fn below<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d> {
+    let mut blocks = Vec::new();
+    blocks.extend(kinds(document, json));
+    blocks.extend(unchanged(document, json));
+    blocks.extend(originals(document));
+    blocks.push((Seen::Always, Block::Cards(further(document, json))));
+    let sums = [column("sum", KEY, Show::Words), column("value", "", Show::Count)];
+    let mut sums = Table::new("Sums over all conversations", sums, parts(json, "/totals")).folded();
+    for row in sums.rows.iter_mut().filter(|row| row.place.ends_with("ratio")) {
+        row.cells = vec![row.cells[0].clone(), Cell::of(json.pointer(&row.place).cloned(), Show::Ratio)];
+    }
+    blocks.push((Seen::Page, Block::Table(sums)));
+    blocks
+}
+
+/// Where the characters went.
+fn kinds<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d> {
+    if document.kinds.is_empty() {
+        return Vec::new();
+    }
+    let all = document.totals.chars_in as f64;
+    let columns = [
+        column("kind", "kind", Show::Text),
+        column("characters", "chars_in", Show::Short),
+        column("shown", "chars_out", Show::Short),
+        column("hidden", "chars_hidden", Show::Short),
+        picture("chars_in", Show::Part(all)),
+    ];
+    let bars = document.kinds.iter().map(|kind| NamedBar {
+        name: kind.kind.clone(),
+        keeps_end: false,
+        behind: kind.chars_in as f64,
+        length: kind.chars_out as f64,
+        says: match (numbers::short(kind.chars_in), kind.chars_hidden) {
+            (before, 0) => format!("{before}, all shown"),
+            (before, hidden) => format!("{before}, {} hidden", numbers::short(hidden)),
+        },
+    });
+    let drawing = Drawing {
+        name: "Where the characters went".to_owned(),
+        note: "by who said them".to_owned(),
+        alternative: format!("Characters that are shown and hidden, by kind: {} bars", document.kinds.len()),
+        chart: Chart::Bars(bars.collect()),
+        is_wide: true,
+        table: Some(Table::new("Where the characters went", columns, parts(json, "/kinds"))),
+    };
+    vec![
+        (Seen::Always, Block::Drawings(vec![(Seen::Always, drawing)], false)),
+        (Seen::Page, note("Shown {data} and hidden {pale}.")),
+    ]
+}
+
+/// How many conversations did not change, and why.
+fn unchanged<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d> {
+    let n: u64 = document.unchanged.iter().map(|row| row.share.conversations).sum();
+    if n == 0 {
+        return Vec::new();
+    }
+    let of = numbers::counted(document.totals.conversations, "conversation");
+    let share = numbers::percent(n as f64 / document.totals.conversations.max(1) as f64);
+    let told = format!("{} of {of} ({share}) stayed as they were. What kept most of them:", numbers::count(n));
+    let columns = [
+        column("reason", "name", Show::Name),
+        column("conversations", "conversations", Show::Count),
+        column("characters", "chars_in", Show::Short),
+        column("that is", "", Show::Long),
+    ];
+    let mut table = Table::list("Conversations that did not change", columns, parts(json, "/unchanged"));
+    for row in &mut table.rows {
+        let reason = Reason::ALL.into_iter().find(|reason| reason.as_str() == row.cells[0].shown);
+        row.cells[3] = Cell::text(reason.map_or(String::new(), |reason| reason.says().replace('`', "")));
+    }
+    vec![(Seen::Always, said(told, Tone::Plain)), (Seen::Always, Block::Table(table))]
+}
+
+/// How originals come back.
+fn originals<'d>(document: &ReportDocument) -> Blocks<'d> {
+    let Some(run) = document.runs.first() else { return Vec::new() };
+    match Held::of(&document.runs) {
+        Held::Everything => {
+            let lost = "**Nothing is lost.** Every original comes back byte for byte:";
+            let run = &*run.run;
+            vec![
+                (Seen::Always, Block::Said(Words::Fixed(lost), Tone::Good)),
+                (Seen::Always, Block::Command("one conversation", shell::command("condenser get", &[run], "ID"))),
+                (Seen::Always, Block::Command("all of them", shell::command("condenser restore", &[run], "-o DIR"))),
+                (Seen::Always, Block::Command("the proof", shell::command("condenser verify", &[run], ""))),
+            ]
+        }
+        Held::InPart => vec![(Seen::Always, note("**Some of the runs only measured** and hold no originals."))],
+        Held::Nothing => vec![(
+            Seen::Always,
+            note("**An estimate**: the run only measured and holds no texts; the figures are those of a real run."),
+        )],
+    }
+}
