@@ -23,30 +23,30 @@ pub struct Extreme {
     pub chars_out: u64,
     /// `chars_in / chars_out`.
     pub ratio: f64,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub quality_score: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     #[serde(default)]
     pub grounding: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     #[serde(default)]
     pub edit_grounding: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     #[serde(default)]
     pub fact_grounding: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     #[serde(default)]
     pub next_turn_recall: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     #[serde(default)]
     pub next_turn_lines_recall: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub fact_retention: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub forward_recall: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub negation_retention: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub error_retention: Option<f64>,
 }
 
