@@ -28,7 +28,7 @@
 #   pages     hostile transcripts in reports and pages, in Chromium     html::, browser::
 #             where there is one
 #
-# Damaged input that is no attack has a table of its own (docs/bad-input.md, damage::); giant records are in giants::.
+# Damaged input that is no attack has a table of its own (docs/results/bad-input.csv, damage::); giant records are in giants::.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seed=1

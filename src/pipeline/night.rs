@@ -74,7 +74,7 @@ pub struct NightFigures {
     pub ratio: f64,
     /// Share of what was used that still stands in its place; `null` where nothing was.
     pub grounding: Option<f64>,
-    /// The largest population stability index of a figure against the night before; `null` where there is none, see docs/report.md.
+    /// The largest population stability index of a figure against the night before; `null` where there is none, see docs/reports.md.
     pub drift: Option<f64>,
 }
 

@@ -127,7 +127,7 @@ impl SourceFacts {
 pub struct TotalFacts {
     /// Conversations.
     pub conversations: u64,
-    /// Different ones, about; see docs/report.md.
+    /// Different ones, about; see docs/reports.md.
     pub distinct_conversations: u64,
     /// Rejected records.
     pub rejects: u64,
@@ -149,27 +149,27 @@ pub struct TotalFacts {
     pub ratio: f64,
     /// Tokens before over tokens after.
     pub token_ratio: f64,
-    /// What the assistants used and what of it still stands, where use decides what is hidden; see docs/metrics.md.
+    /// What the assistants used and what of it still stands, where use decides what is hidden; see docs/reports.md.
     pub used: u64,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub used_in_place: u64,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub edits: u64,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub edits_whole: u64,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub facts: u64,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub facts_held: u64,
     /// `used_in_place / used`; `null` where nothing was used.
     pub grounding: Option<f64>,
-    /// What the next turns of the conversations that were looked at needed, where nobody looks ahead; see docs/metrics.md.
+    /// What the next turns of the conversations that were looked at needed, where nobody looks ahead; see docs/reports.md.
     pub next_turn_needed: u64,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub next_turn_in_place: u64,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub next_turn_lines: u64,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub next_turn_lines_shown: u64,
     /// `next_turn_in_place / next_turn_needed`; `null` where nothing was needed.
     pub next_turn_recall: Option<f64>,
@@ -303,7 +303,7 @@ pub struct ConversationFacts {
     pub figures: Extreme,
     /// Characters that are gone from view.
     pub chars_saved: u64,
-    /// The share of content that left the view, 0 to 1; see docs/report.md.
+    /// The share of content that left the view, 0 to 1; see docs/reports.md.
     pub loss: Option<f64>,
 }
 
@@ -334,7 +334,7 @@ pub struct RepeatFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RejectFacts {
-    /// The stable code of the reason; see docs/rejects.md.
+    /// The stable code of the reason; see docs/output.md.
     pub reason: String,
     /// How many, and one of them.
     #[serde(flatten)]

@@ -26,30 +26,30 @@ pub struct Extreme {
     /// Values, edits, facts and lines that somebody used and that are hidden where they stood; see docs/reports.md.
     #[serde(default)]
     pub used_hidden: u64,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub quality_score: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     #[serde(default)]
     pub grounding: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     #[serde(default)]
     pub edit_grounding: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     #[serde(default)]
     pub fact_grounding: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     #[serde(default)]
     pub next_turn_recall: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     #[serde(default)]
     pub next_turn_lines_recall: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub fact_retention: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub forward_recall: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub negation_retention: Option<f64>,
-    /// See docs/metrics.md.
+    /// See docs/reports.md.
     pub error_retention: Option<f64>,
 }
 

@@ -93,7 +93,7 @@ pub struct BarPair {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Psi {
-    /// The sum over bins of `(after - before) · ln(after / before)` of their shares; see docs/report.md.
+    /// The sum over bins of `(after - before) · ln(after / before)` of their shares; see docs/reports.md.
     pub value: f64,
     /// Up to here one comparison in twenty of the same population comes by chance, with so many conversations.
     pub by_chance: f64,
@@ -107,7 +107,7 @@ pub struct Ks {
     pub statistic: f64,
     /// Up to here one comparison in twenty of the same population comes by chance, with so many conversations.
     pub critical: f64,
-    /// How often chance alone gives this distance or more; see docs/report.md.
+    /// How often chance alone gives this distance or more; see docs/reports.md.
     pub p_value: f64,
 }
 

@@ -46,7 +46,7 @@ pub struct Metrics {
     pub edit_grounding: Option<f64>,
     /// `facts_held / facts`.
     pub fact_grounding: Option<f64>,
-    /// What the next turns of a cut needed, and what of that is there; `None` where nobody looked, see docs/metrics.md.
+    /// What the next turns of a cut needed, and what of that is there; `None` where nobody looked, see docs/reports.md.
     pub next_turn: Option<NextTurn>,
     /// `in_place / needed`.
     pub next_turn_recall: Option<f64>,

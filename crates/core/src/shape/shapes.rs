@@ -1,5 +1,5 @@
 //! All shapes: which there are, and in which order they are tried. A new shape is its `Spec`
-//! here and its name in `ShapeName`; `docs/shapes.md` says how.
+//! here and its name in `ShapeName`; `ARCHITECTURE.md` says how.
 
 use crate::model::ShapeName;
 
