@@ -66,6 +66,8 @@ mod locks;
 mod logs;
 mod look_ahead;
 mod ls;
+#[cfg(all(feature = "llm", feature = "remote"))]
+mod manual;
 mod maps;
 mod marks;
 mod media;
