@@ -37,9 +37,17 @@ impl Pages {
         let told = condenser(dir.root(), &args).ok();
         let report = serde_json::from_slice(&told.stdout).expect("the report is JSON");
         condenser(dir.root(), &["show", "run", HOSTILE_ID, "--html", "show.html"]).ok();
+        let other = [&["compress"], &inputs[..], &["--output", "other", "--preset", "ratio", "--quiet"]].concat();
+        condenser(dir.root(), &other).ok();
+        condenser(dir.root(), &["report", "other", "run", "--html", "drift.html"]).ok();
+        let sweep = [&["sweep"], &inputs[..], &["--sample", "12", "--html", "sweep.html", "--quiet"]].concat();
+        condenser(dir.root(), &sweep).ok();
         Self { dir, report }
     }
 }
+
+/// The pages that there are.
+const PAGES: [&str; 4] = ["report", "drift", "sweep", "show"];
 
 const HOSTILE_ID: &str = "\"><img src=x onerror=window.hit=1>'&amp;";
 
@@ -249,6 +257,49 @@ fn a_report_is_quiet_sorts_links_prints_and_shows_the_numbers_of_the_json() {
     });
 }
 
+#[test]
+fn the_first_screen_answers_and_every_page_begins_with_a_sentence() {
+    in_browser(async |browser| {
+        let Pages { dir, report } = Pages::new();
+        for name in PAGES {
+            let file = dir.path(&format!("{name}.html"));
+            browser.open(&file, 1280).await;
+            is_quiet(browser, &file).await;
+            if name != "show" {
+                let lead = browser.ask("document.querySelector('header .lead').textContent").await;
+                assert!(lead.as_str().is_some_and(|lead| lead.len() > 40), "{name}: {lead}");
+                assert_eq!(browser.ask("document.querySelectorAll('main > .cards > div').length").await, 3, "{name}");
+            }
+        }
+        browser.open(&dir.path("report.html"), 1280).await;
+        // Sentence, three figures, how originals come back and where the characters went are seen without scrolling.
+        let seen = "(text) => [...document.querySelectorAll('header, main > .cards, .first > *')].filter((part) => \
+            part.textContent.includes(text)).some((part) => part.getBoundingClientRect().top < 800)";
+        for text in
+            ["times shorter", "Bytes stored", "Nothing is lost", "condenser restore", "Where the characters went"]
+        {
+            assert_eq!(browser.ask(&format!("({seen})({text:?})")).await, true, "{text}");
+        }
+        let saved = report["money"]["saved"].as_f64().expect("a number");
+        let says = format!("{} USD", condenser::report::numbers::money(saved));
+        assert_eq!(browser.ask(&format!("document.querySelector('.lead').textContent.includes({says:?})")).await, true);
+        // One chart and one recommendation; the rest of a sweep is folded.
+        browser.open(&dir.path("sweep.html"), 1280).await;
+        let shown = "[...document.querySelectorAll('figure')].filter((figure) => figure.checkVisibility()).length";
+        assert_eq!(browser.ask(shown).await, 1);
+        // Of what changed, the words that vanished are marked, and no others.
+        browser.open(&dir.path("show.html"), 1280).await;
+        let marked = "[document.querySelectorAll('.before mark').length, document.querySelectorAll('.after mark, .kept mark').length]";
+        let marked = browser.ask(marked).await;
+        assert!(marked[0].as_u64().is_some_and(|n| n > 0) && marked[1] == 0, "{marked}");
+        // A table that is wider than a phone shows that it goes on.
+        browser.open(&dir.path("report.html"), 375).await;
+        let wide = "[...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth + 1)\
+            .every((box) => getComputedStyle(box).backgroundImage.includes('gradient') && getComputedStyle(box).overflowX === 'auto')";
+        assert_eq!(browser.ask(wide).await, true);
+    });
+}
+
 /// Every link of the worst losses opens the text of its conversation.
 async fn links_lead_to_texts(browser: &mut Browser, dir: &TestDir) {
     let ids =
@@ -316,7 +367,8 @@ fn strings_of(value: &Value, out: &mut Vec<String>) {
 fn pages_are_readable_in_light_dark_and_on_a_phone() {
     in_browser(async |browser| {
         let Pages { dir, .. } = Pages::new();
-        for name in ["report.html", "show.html"] {
+        for name in PAGES.map(|name| format!("{name}.html")) {
+            let name = &*name;
             let file = dir.path(name);
             let mut backgrounds = Vec::new();
             for scheme in ["light", "dark"] {
@@ -362,7 +414,7 @@ fn pages_are_readable_in_light_dark_and_on_a_phone() {
 /// Pictures for people to look at, in the folder that `CONDENSER_PICTURES` names.
 async fn pictures(browser: &mut Browser, dir: &TestDir, to: &Path) {
     std::fs::create_dir_all(to).expect("a folder for pictures");
-    for name in ["report", "show"] {
+    for name in PAGES {
         for (scheme, width) in [("light", 1280), ("dark", 1280), ("light", 375), ("dark", 375)] {
             browser.prefer(scheme).await;
             browser.open(&dir.path(&format!("{name}.html")), width).await;

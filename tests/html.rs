@@ -8,8 +8,9 @@ use condenser::pipeline::sketch::{DensityCell, Extreme, RejectShare, Repeat, Sha
 use condenser::report::html::{Texts, pair_page, report_page};
 use condenser::report::pair::{Before, MessageVerdict, Pair, Step, Utterance, VerdictsFrom};
 use condenser::report::{
-    Bar, BreakdownFacts, BreakdownRow, Calibration, ConversationFacts, DensityFacts, Distribution, Fall, Money,
-    Planted, REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts, TotalFacts,
+    Bar, BreakdownFacts, BreakdownRow, Calibration, ConversationFacts, DensityFacts, Distribution, Fall, KindFacts,
+    Money, Planted, REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts,
+    TotalFacts,
 };
 use proptest::prelude::{Just, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use serde_json::{Map, json};
@@ -101,7 +102,11 @@ fn document(text: &str) -> ReportDocument {
             ..RunFacts::default()
         }],
         totals: TotalFacts { conversations: 1, chars_in: 300, chars_out: 100, ratio: 3.0, ..TotalFacts::default() },
-        money: Some(Money { per_million_tokens: 2.0, before: 3.0, after: 1.0, saved: 2.0 }),
+        title: Some(own()),
+        made: Some(own()),
+        kinds: vec![KindFacts { kind: own(), chars_in: 300, chars_out: 100, chars_hidden: 200 }],
+        unchanged: vec![BreakdownRow { name: Some(own()), share: Share::default(), ratio: 1.0 }],
+        money: Some(Money { per_million_tokens: 2.0, currency: own(), before: 3.0, after: 1.0, saved: 2.0 }),
         distributions: all.chain(classes).collect(),
         densities,
         breakdowns: breakdowns.into(),
@@ -299,7 +304,7 @@ fn pages_are_written_whole_replace_what_is_there_and_go_to_stdout() {
     let told = condenser(dir.root(), &["report", "run", "--html", "run"]).exits(2);
     assert!(told.stderr.contains("this is a folder"), "{}", told.stderr);
     let told = condenser(dir.root(), &["report", "run", "--json", "--html", "-"]).exits(2);
-    assert!(told.stdout.is_empty() && told.stderr.contains("cannot both go to stdout"), "{}", told.stderr);
+    assert!(told.stdout.is_empty() && told.stderr.contains("can go to stdout"), "{}", told.stderr);
     dir.write("sub/other.txt", "");
     condenser(dir.root(), &["show", "run", "one", "--html", "sub/show.html"]).ok();
     assert!(read("sub/show.html").contains("secret marmalade"));

@@ -96,7 +96,7 @@ fn of_some_conversations_is_told_what_their_next_turns_needed() {
     assert!(needed > 0, "{report}");
     assert_eq!(report["totals"]["next_turn_recall"].as_f64(), Some(in_place as f64 / needed as f64));
     let shown = String::from_utf8(condenser(dir.root(), &["report", "off"]).ok().stdout).expect("text");
-    let (recall, ratio) = (shown.find("Next-turn recall"), shown.find("Ratio of characters"));
+    let (recall, ratio) = (shown.find("Next-turn recall"), shown.find("Ratio of tokens"));
     assert!(recall.is_some() && recall < ratio, "{shown}");
     compress("all", &["--look-ahead", "off", "--all-figures"]);
     assert!(looked_at(&dir, "all").1.into_iter().all(|is_there| is_there));

@@ -61,7 +61,11 @@ fn blocks(page: &str) -> Vec<Fenced> {
             let (language, text) = (language.to_owned(), text.join("\n") + "\n");
             found.push(Fenced { language, text, comments: std::mem::take(&mut comments), line: at + 1 });
         } else {
-            assert!(comments.is_empty() || line.is_empty(), "line {}: a comment stands before no block: {comments:?}", at + 1);
+            assert!(
+                comments.is_empty() || line.is_empty(),
+                "line {}: a comment stands before no block: {comments:?}",
+                at + 1
+            );
         }
     }
     found

@@ -7,8 +7,8 @@ use arrow::record_batch::RecordBatch;
 use condenser::model::Figure;
 use condenser::pipeline::sketch::{Figures, Quantiles, Sketch};
 use condenser::pipeline::{Commit, Merge, metrics_schema, open_sealed, seal_packed};
-use condenser::report::numbers::{count, figure, ratio, share, short, words};
-use condenser::report::plain::width;
+use condenser::report::numbers::{bytes, count, figure, ratio, share, short, words};
+use condenser::report::plain::{told_apart, width};
 use condenser::report::schema;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -104,9 +104,11 @@ fn terminal_and_json_show_the_same_numbers() {
     let card = |name: &str| cells(&text, "Compression report", name);
     assert_eq!(card("Ratio of tokens")[0], ratio(number(&totals["token_ratio"])));
     let tokens = format!("{} → {}", whole(&totals["tokens_in"]), whole(&totals["tokens_out"]));
-    assert_eq!(card("Tokens saved")[1], tokens);
+    assert_eq!(card("Tokens saved")[1], tokens + ", estimated at 3.5 characters each");
     assert_eq!(card("Money saved")[0], condenser::report::numbers::money(number(&document["money"]["saved"])));
-    assert!(card("Money saved")[1].ends_with("at 3.00 per million tokens"));
+    assert_eq!(document["money"]["currency"], "USD");
+    assert_eq!(card("Times shorter")[0], ratio(number(&totals["ratio"])));
+    assert_eq!(card("Bytes stored")[0], bytes(totals["bytes_written"].as_u64().expect("bytes")));
     assert_eq!(card("Conversations")[0], whole(&totals["conversations"]));
     let mut n_figures = 0;
     for of in document["distributions"].as_array().expect("distributions").iter().filter(|of| of["class"].is_null()) {
@@ -122,8 +124,11 @@ fn terminal_and_json_show_the_same_numbers() {
     for breakdown in document["breakdowns"].as_array().expect("breakdowns") {
         let by = breakdown["by"].as_str().expect("a name");
         named.push(by);
-        for row in breakdown["rows"].as_array().expect("rows").iter().take(20) {
-            let name = condenser::report::plain::cut(row["name"].as_str().expect("told apart"), 60);
+        let rows = breakdown["rows"].as_array().expect("rows");
+        let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().expect("told apart")).collect();
+        let names = if by == "source" { told_apart(&names) } else { names };
+        for (row, name) in rows.iter().zip(names).take(20) {
+            let name = condenser::report::plain::cut(name, 60);
             let expected = [
                 whole(&row["conversations"]),
                 whole(&row["messages"]),
@@ -144,7 +149,73 @@ fn terminal_and_json_show_the_same_numbers() {
     assert_eq!(named, ["class", "language", "role", "tool", "action", "reason", "source"]);
     let worst = &document["worst_losses"][0];
     let id = worst["conversation_id"].as_str().expect("an id");
-    assert_eq!(cells(&text, "Worst losses", &condenser::report::plain::cut(id, 60))[0], share(number(&worst["loss"])));
+    let cells = cells(&text, "Worst losses", &condenser::report::plain::cut(id, 60));
+    assert_eq!(cells[..2], [whole(&worst["used_hidden"]), share(number(&worst["loss"]))]);
+}
+
+#[test]
+fn the_first_screen_says_all_in_a_sentence_and_goes_into_a_mail() {
+    let dir = sample_run(&[]);
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let args = ["run", "--title", "Logs of *May*", "--price-per-million", "2", "--currency", "EUR"];
+    let document = report(dir.root(), &args);
+    let totals = &document["totals"];
+    let made = document["made"].as_str().expect("a day");
+    assert!(made.len() == 10 && document["title"] == "Logs of *May*", "{made}");
+    let text = shown(dir.root(), &args);
+    assert!(text.starts_with("Logs of *May*\nrun\n") && text.contains(made), "{text}");
+    let conversations = totals["conversations"].as_u64().expect("a count");
+    let money = condenser::report::numbers::money(document["money"]["saved"].as_f64().expect("a number"));
+    let chars = ["chars_out", "chars_in"].map(|name| short(totals[name].as_u64().expect("a count")));
+    for says in [
+        format!("{conversations} conversations from 9 files show {} of {} characters", chars[0], chars[1]),
+        format!("{money} EUR at 2.00 EUR per million (as given, {made})"),
+        "that saves about ".to_owned(),
+        "Nothing is lost. Every original comes back byte for byte".to_owned(),
+        "condenser get run ID".to_owned(),
+    ] {
+        assert!(flat(&text).contains(&says), "no `{says}` in\n{text}");
+    }
+    // What did not change, and why: a conversation once.
+    let unchanged = document["unchanged"].as_array().expect("rows");
+    let counts: Vec<u64> = unchanged.iter().map(|row| row["conversations"].as_u64().expect("a count")).collect();
+    assert!(counts.is_sorted_by(|a, b| a >= b) && counts[0] > 0, "{counts:?}");
+    let n: u64 = counts.iter().sum();
+    assert!(unchanged.iter().all(|row| row["chars_in"] == row["chars_out"]), "{unchanged:?}");
+    assert!(flat(&text).contains(&format!("{n} of {conversations} conversations")), "{text}");
+    let rows = condenser(dir.root(), &["compress", "in", "-o", "-", "-q"]).exits(3).stdout;
+    let rows = String::from_utf8(rows).expect("UTF-8");
+    let inputs: String =
+        files(&dir.path("in")).into_values().map(|file| String::from_utf8(file).expect("UTF-8")).collect();
+    let n_same = rows.lines().filter(|row| inputs.contains(row)).count();
+    assert!(n_same as u64 >= n, "{n_same} records are written as they were read, {n} are said to be unchanged");
+    // Kinds of text add up to all of it.
+    for (name, of) in [("chars_in", "chars_in"), ("chars_out", "chars_out")] {
+        let kinds = document["kinds"].as_array().expect("kinds").iter();
+        assert_eq!(
+            kinds.map(|kind| kind[name].as_u64().expect("a count")).sum::<u64>(),
+            totals[of].as_u64().expect("a count")
+        );
+    }
+    let mail = shown(dir.root(), &[&args[..], &["--markdown", "-"]].concat());
+    assert!(mail.starts_with("# Logs of \\*May\\*\n"), "{mail}");
+    assert!(mail.contains("\n| Times shorter | **") && mail.contains("### Worst losses"), "{mail}");
+    assert!(!mail.contains("<script") && !mail.contains('\u{1b}'), "{mail}");
+    assert!(mail.lines().count() < 150, "a mail is short: {} lines", mail.lines().count());
+    // Every table is a file of its own.
+    condenser(dir.root(), &["report", "run", "--csv", "tables", "-q"]).ends();
+    condenser(dir.root(), &["report", "run", "--csv", "tables"]).ok();
+    let tables = files(&dir.path("tables"));
+    let classes = String::from_utf8(tables["what-falls-to-each-class.csv"].clone()).expect("UTF-8");
+    let sum: u64 = classes
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').nth(1).expect("a cell").parse::<u64>().expect("a count"))
+        .sum();
+    assert_eq!(sum, conversations, "{classes}");
+    assert!(tables.len() > 10, "{:?}", tables.keys());
+    condenser(dir.root(), &["report", "run", "--markdown", "-", "--html", "-"]).exits(2);
+    condenser(dir.root(), &["report", "run", "--currency", "EUR"]).exits(2);
 }
 
 #[test]
@@ -504,7 +575,7 @@ fn a_report_claims_only_what_its_runs_hold() {
         assert!(page("run").contains(claim) && !page("measured").contains(claim), "{claim}");
     }
     let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat(shown(dir.root(), &["run"])).contains("all files, originals included"));
+    assert!(flat(shown(dir.root(), &["run"])).contains("originals included; the input is"));
     assert!(flat(shown(dir.root(), &["measured"])).contains("the run only measured and holds no texts"));
     let lacks = "tools and repeated texts stand in none";
     assert!(flat(shown(dir.root(), &["run", "--exact"])).contains(lacks));

@@ -208,7 +208,7 @@ fn odd_inputs_are_told_in_a_sentence() {
         (&["broken.jsonl"], 3, "broken.jsonl: record 0: invalid_json: not JSON: "),
         (&["one.jsonl", "-o", "."], 2, "this is a folder"),
         (&["one.jsonl", "--html", "nowhere/page.html"], 2, "the folder nowhere does not exist"),
-        (&["one.jsonl", "--json", "--html", "-"], 2, "cannot both go to stdout"),
+        (&["one.jsonl", "--json", "--html", "-"], 2, "can go to stdout"),
         (&["one.jsonl", "--sample-bytes", "100"], 3, "all 1 conversations are too long for the sample"),
         (&["nowhere.jsonl"], 2, "there is no such file"),
         (&["one.jsonl", "--sample", "0"], 2, "a sample has at least one conversation"),

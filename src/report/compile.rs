@@ -59,7 +59,7 @@ impl ReportDocument {
             densities: densities_of(&all),
             kinds: kinds_of(&all, &totals),
             breakdowns: breakdowns_of(&runs, &all),
-            unchanged: all.contents.as_ref().map(|contents| rows_of(&contents.unchanged)).unwrap_or_default(),
+            unchanged: unchanged_of(&all),
             nights: Vec::new(),
             timings: None,
             largest_savings,
@@ -237,6 +237,13 @@ fn rows(mut names: Vec<(String, Share)>, mut others: Option<Share>) -> Vec<Break
     named.chain(others.map(|share| row(None, share))).collect()
 }
 
+/// Why conversations stayed as they were, what kept most of them first.
+fn unchanged_of(all: &Sketch) -> Vec<BreakdownRow> {
+    let mut rows = all.contents.as_ref().map(|contents| rows_of(&contents.unchanged)).unwrap_or_default();
+    rows.sort_by(|a, b| b.share.conversations.cmp(&a.share.conversations).then_with(|| a.name.cmp(&b.name)));
+    rows
+}
+
 /// What is said of texts of a role.
 fn kind_of(role: &str) -> &str {
     match role {
@@ -260,7 +267,7 @@ fn kinds_of(all: &Sketch, totals: &TotalFacts) -> Vec<KindFacts> {
     }
     let sum = by_kind.values().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
     let rest = (totals.chars_in.saturating_sub(sum.0), totals.chars_out.saturating_sub(sum.1));
-    by_kind.insert("arguments of calls and metadata".to_owned(), rest);
+    by_kind.insert("arguments and metadata".to_owned(), rest);
     let kinds = by_kind.into_iter().filter(|(_, (before, after))| before + after > 0);
     let mut kinds: Vec<KindFacts> = kinds
         .map(|(kind, (chars_in, chars_out))| KindFacts {

@@ -112,6 +112,8 @@ fn escaped(text: &str) -> String {
         match c {
             '<' => out.push_str("&lt;"),
             '&' => out.push_str("&amp;"),
+            // Within a word it means nothing, and names of files are full of it.
+            '_' if out.ends_with(char::is_alphanumeric) => out.push(c),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' | '>' | '@' => out.extend(['\\', c]),
             _ => out.push(c),
         }
@@ -135,8 +137,10 @@ pub(super) fn tables(view: &View<'_>) -> Vec<(String, String)> {
     for (_, block) in all.flatten() {
         match block {
             Block::Table(table) => found.push(table),
+            // The numbers of a picture are for its page.
             Block::Drawings(drawings, _) => {
-                found.extend(drawings.iter().filter_map(|(_, drawing)| drawing.table.as_ref()))
+                let told = drawings.iter().filter(|(seen, _)| *seen != Seen::Page);
+                found.extend(told.filter_map(|(_, drawing)| drawing.table.as_ref()));
             }
             _ => {}
         }

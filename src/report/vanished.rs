@@ -46,9 +46,8 @@ impl Shown {
             let n_words = words[at..].iter().take_while(|word| word.start < line.end).count();
             let of_line = &mut is_kept[at..at + n_words];
             at += n_words;
-            if of_line.iter().any(|is_kept| !is_kept)
-                && take(&mut self.lines, hash([of(before, &line).trim()].into_iter()))
-            {
+            // A line that runs of words have found already counts as shown all the same.
+            if take(&mut self.lines, hash([of(before, &line).trim()].into_iter())) {
                 of_line.fill(true);
             }
         }

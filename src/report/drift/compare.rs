@@ -44,7 +44,7 @@ impl DriftDocument {
         let mut novelties = Vec::new();
         for (breakdown, may_lack) in &breakdowns {
             if *may_lack {
-                notes.push(format!("there are too many of {} to say which are new", breakdown.by));
+                notes.push(format!("{} has too many names to say which are new", breakdown.by));
             } else {
                 novelties.extend(novelties_of(breakdown));
             }

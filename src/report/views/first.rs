@@ -11,6 +11,8 @@ use crate::report::view::{
 };
 use crate::report::{Money, ReportDocument, TotalFacts, numbers, plain, shell};
 
+/// So many reasons are named in a sentence.
+const MAX_REASONS: usize = 3;
 /// So many files are named one by one.
 const MAX_NAMED: usize = 6;
 
@@ -185,9 +187,9 @@ fn further(document: &ReportDocument, json: &Value) -> Vec<Card> {
 /// What stands below the three figures.
 pub(super) fn below<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d> {
     let mut blocks = Vec::new();
+    blocks.extend(originals(document));
     blocks.extend(kinds(document, json));
     blocks.extend(unchanged(document, json));
-    blocks.extend(originals(document));
     blocks.push((Seen::Always, Block::Cards(further(document, json))));
     let sums = [column("sum", KEY, Show::Words), column("value", "", Show::Count)];
     let mut sums = Table::new("Sums over all conversations", sums, parts(json, "/totals")).folded();
@@ -230,8 +232,8 @@ fn kinds<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d> {
         table: Some(Table::new("Where the characters went", columns, parts(json, "/kinds"))),
     };
     vec![
+        (Seen::Page, note("Characters that are shown {data} and hidden {pale}:")),
         (Seen::Always, Block::Drawings(vec![(Seen::Always, drawing)], false)),
-        (Seen::Page, note("Shown {data} and hidden {pale}.")),
     ]
 }
 
@@ -243,28 +245,40 @@ fn unchanged<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d> {
     }
     let of = numbers::counted(document.totals.conversations, "conversation");
     let share = numbers::percent(n as f64 / document.totals.conversations.max(1) as f64);
-    let told = format!("{} of {of} ({share}) stayed as they were. What kept most of them:", numbers::count(n));
+    let says = |name: &str| {
+        let reason = Reason::ALL.into_iter().find(|reason| reason.as_str() == name);
+        reason.map_or(String::new(), |reason| reason.says().replace('`', ""))
+    };
+    let most = document.unchanged.iter().take(MAX_REASONS).map(|row| {
+        let says = says(row.name.as_deref().unwrap_or_default());
+        format!("{} ({})", says.trim_end_matches('.'), numbers::count(row.share.conversations))
+    });
+    let most = most.collect::<Vec<_>>().join("; ");
+    let told = format!(
+        "{} of {of} ({share}) stayed as they were, mostly for what their messages are: {most}.",
+        numbers::count(n)
+    );
     let columns = [
         column("reason", "name", Show::Name),
         column("conversations", "conversations", Show::Count),
         column("characters", "chars_in", Show::Short),
         column("that is", "", Show::Long),
     ];
-    let mut table = Table::list("Conversations that did not change", columns, parts(json, "/unchanged"));
-    for row in &mut table.rows {
-        let reason = Reason::ALL.into_iter().find(|reason| reason.as_str() == row.cells[0].shown);
-        row.cells[3] = Cell::text(reason.map_or(String::new(), |reason| reason.says().replace('`', "")));
-    }
-    vec![(Seen::Always, said(told, Tone::Plain)), (Seen::Always, Block::Table(table))]
+    let mut table = Table::list("Why conversations stayed as they were", columns, parts(json, "/unchanged")).folded();
+    table.rows.iter_mut().for_each(|row| row.cells[3] = Cell::text(says(&row.cells[0].shown)));
+    vec![(Seen::Always, said(told, Tone::Plain)), (Seen::All, Block::Table(table))]
 }
 
 /// How originals come back.
 fn originals<'d>(document: &ReportDocument) -> Blocks<'d> {
-    let Some(run) = document.runs.first() else { return Vec::new() };
+    let run = match &*document.runs {
+        [] => return Vec::new(),
+        [run] => &run.run,
+        _ => "RUN",
+    };
     match Held::of(&document.runs) {
         Held::Everything => {
             let lost = "**Nothing is lost.** Every original comes back byte for byte:";
-            let run = &*run.run;
             vec![
                 (Seen::Always, Block::Said(Words::Fixed(lost), Tone::Good)),
                 (Seen::Always, Block::Command("one conversation", shell::command("condenser get", &[run], "ID"))),

@@ -99,7 +99,7 @@ fn warnings<'d>(document: &ReportDocument) -> Blocks<'d> {
     let warning = (n > 0).then(|| said(format!("{n} of {of} {is} not complete: see runs and options."), Tone::Bad));
     let holds = Held::of(&document.runs) == Held::Everything;
     let larger = larger(document.totals.bytes_stored, document.totals.bytes_written).filter(|_| holds);
-    let larger = larger.map(|text| said(format!("{text}."), Tone::Plain));
+    let larger = larger.map(|text| said(format!("Note: {text}."), Tone::Plain));
     warning.into_iter().chain(larger).map(|warning| (Seen::Always, warning)).collect()
 }
 

@@ -84,7 +84,10 @@ fn cards(document: &SweepDocument, json: &Value) -> Vec<Card> {
     let sample = &document.sample;
     let difference = document.recommendation.above_given.ratio.value;
     let sign = if difference < 0.0 { "below" } else { "above" };
-    let above = format!("{} {sign} the options as given", numbers::ratio(difference.abs()));
+    let above = match numbers::ratio(difference.abs()) {
+        same if same == "0.00" => "as with the options as given".to_owned(),
+        by => format!("{by} {sign} the options as given"),
+    };
     let mut of = format!("of {}", numbers::counted(sample.conversations as u64, "conversation"));
     for (n, what) in [(sample.too_long, "too long for it"), (sample.rejects, "records rejected")] {
         if n > 0 {

@@ -145,7 +145,9 @@ pub(super) fn bars(bars: &[NamedBar], room: Room) -> Option<Svg> {
         };
         let behind = bars.iter().enumerate().filter(|(_, of)| of.behind > 0.0);
         plane.draw_series(behind.map(|(at, of)| bar(at, 0.36, of.behind, PALE)))?;
-        let half = |of: &NamedBar| if of.behind > 0.0 { 0.2 } else { 0.36 };
+        // What is a part of what stands behind it covers it; of two that may be longer or shorter both are seen.
+        let is_part = bars.iter().all(|of| of.length <= of.behind);
+        let half = |of: &NamedBar| if of.behind > 0.0 && !is_part { 0.2 } else { 0.36 };
         plane.draw_series(bars.iter().enumerate().map(|(at, of)| bar(at, half(of), of.length, DATA)))?;
         let style = room.label().pos(Pos { h_pos: HPos::Left, v_pos: VPos::Center });
         plane.draw_series(bars.iter().enumerate().map(|(at, of)| {
