@@ -183,10 +183,12 @@ fn the_first_screen_says_all_in_a_sentence_and_goes_into_a_mail() {
     let n: u64 = counts.iter().sum();
     assert!(unchanged.iter().all(|row| row["chars_in"] == row["chars_out"]), "{unchanged:?}");
     assert!(flat(&text).contains(&format!("{n} of {conversations} conversations")), "{text}");
-    let rows = condenser(dir.root(), &["compress", "in", "-o", "-", "-q"]).exits(3).stdout;
-    let rows = String::from_utf8(rows).expect("UTF-8");
-    let inputs: String =
-        files(&dir.path("in")).into_values().map(|file| String::from_utf8(file).expect("UTF-8")).collect();
+    let lines = ["compress", "in", "-o", "lines", "-q", "--format", "jsonl", "--compression", "none"];
+    condenser(dir.root(), &lines).exits(3);
+    let text = |folder: &str| -> String {
+        files(&dir.path(folder)).into_values().map(|file| String::from_utf8(file).expect("UTF-8")).collect()
+    };
+    let (rows, inputs) = (text("lines/conversations"), text("in"));
     let n_same = rows.lines().filter(|row| inputs.contains(row)).count();
     assert!(n_same as u64 >= n, "{n_same} records are written as they were read, {n} are said to be unchanged");
     // Kinds of text add up to all of it.
