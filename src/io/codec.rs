@@ -2,7 +2,7 @@
 //! gives everything before the damage, an error, and what stands behind it in whole members or frames. Knows nothing
 //! of lines.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Cursor, Read};
 
 use flate2::bufread::GzDecoder;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
@@ -37,10 +37,19 @@ impl Codec {
     }
 }
 
+/// The first `n_bytes` of `reader`, fewer where there are no more, and the same stream from its beginning. What comes through a pipe may
+/// come byte by byte.
+pub(super) fn beginning<R: Read>(mut reader: R, n_bytes: usize) -> io::Result<(Vec<u8>, io::Chain<Cursor<Vec<u8>>, R>)> {
+    let mut first = Vec::with_capacity(n_bytes);
+    reader.by_ref().take(n_bytes as u64).read_to_end(&mut first)?;
+    Ok((first.clone(), Cursor::new(first).chain(reader)))
+}
+
 /// The uncompressed stream of `reader` and how it was stored. After an error of a damaged member or frame the stream
 /// goes on with the next one that is whole.
-pub fn open_codec<R: BufRead + Send + 'static>(mut reader: R) -> io::Result<(Codec, Box<dyn Read + Send>)> {
-    let codec = Codec::sniff(reader.fill_buf()?);
+pub fn open_codec<R: BufRead + Send + 'static>(reader: R) -> io::Result<(Codec, Box<dyn Read + Send>)> {
+    let (first, reader) = beginning(reader, ZSTD_MAGIC.len())?;
+    let codec = Codec::sniff(&first);
     Ok(match codec {
         Codec::Plain => (codec, Box::new(reader)),
         Codec::Gzip => (codec, Box::new(GzipReader::new(reader))),
@@ -263,6 +272,25 @@ mod tests {
         assert_eq!(read_all([skippable, frame.clone(), frame].concat()), (Codec::Zstd, twice.clone(), false));
         assert_eq!(read_all(twice.clone()), (Codec::Plain, twice, false));
         assert_eq!(read_all(Vec::new()), (Codec::Plain, Vec::new(), false));
+    }
+
+    #[test]
+    fn a_stream_is_known_however_few_bytes_come_at_a_time() {
+        let text = b"{}\n".repeat(99);
+        let skippable = [0x5A, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 1, 2, 3].to_vec();
+        let frame = zstd::encode_all(&*text, 1).expect("memory takes all");
+        for (stored, kind) in [
+            (text.clone(), Codec::Plain),
+            (gzip(&text), Codec::Gzip),
+            (frame.clone(), Codec::Zstd),
+            ([skippable, frame].concat(), Codec::Zstd),
+        ] {
+            let slow = BufReader::with_capacity(1, Cursor::new(stored));
+            let (codec, mut reader) = open_codec(slow).expect("a cursor opens");
+            let mut out = Vec::new();
+            reader.read_to_end(&mut out).expect("it is whole");
+            assert_eq!((codec, out), (kind, text.clone()));
+        }
     }
 
     #[test]

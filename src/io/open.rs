@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::codec::{Codec, open_codec};
+use super::codec::{Codec, beginning, open_codec};
 use super::cuts::{HEAD_BYTES, PlannedSlices, Records, is_small, look_at, may_share};
 use super::metered::{Metered, Raw, RawReader, check, stored};
 use super::range::RangeReader;
@@ -264,9 +264,9 @@ fn open_stream(
         bytes = Box::new(io::Cursor::new(read_small(input, blob, from, bytes)?));
     }
     let raw = Raw::new(&input.name, bytes, Some(blake3::Hasher::new()));
-    let mut reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
-    let first = io::BufRead::fill_buf(&mut reader).map_err(|error| cannot_read(&raw, error))?;
-    if let Some(container) = sniff_table(first).filter(|_| kept.is_none()) {
+    let reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
+    let (first, reader) = beginning(reader, MAGIC_BYTES).map_err(|error| cannot_read(&raw, error))?;
+    if let Some(container) = sniff_table(&first).filter(|_| kept.is_none()) {
         return open_table_stream(&input.name, Box::new(reader), container, options, tables).map(Metered::of);
     }
     if named_table(Path::new(&input.name)).is_some() && kept.is_none() {

@@ -11,6 +11,9 @@ use crate::pipeline::{Batch, BatchOptions, LineBatch, LineRole, Source, SourceDi
 /// The byte order mark.
 pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
+/// Bytes that are read first; each step reads twice as much as the one before.
+const FIRST_STEP: usize = 64 << 10;
+
 /// Gives sizes and hashes of what was stored, after the end of the stream.
 pub(super) type Stored = Box<dyn FnOnce() -> Result<Option<(u64, String)>> + Send>;
 
@@ -171,12 +174,19 @@ impl Deref for Held {
 }
 
 impl Held {
-    /// Reads up to `n_bytes` more; gives how many came, and with what the stream broke. What came before stays.
+    /// Reads up to `n_bytes` more; gives how many came, and with what the stream broke. What came before stays. Most readers fill the
+    /// room that they are given with zeros, so that room is made as bytes come: a short stream costs what it holds.
     fn read(&mut self, stream: &mut dyn Read, n_bytes: usize) -> (usize, Option<io::Error>) {
-        let before = self.bytes.len();
-        self.bytes.reserve(n_bytes);
-        let failure = stream.take(n_bytes as u64).read_to_end(&mut self.bytes).err();
-        (self.bytes.len() - before, failure)
+        let (before, mut step) = (self.bytes.len(), FIRST_STEP);
+        loop {
+            let n_read = self.bytes.len() - before;
+            let wanted = step.min(n_bytes - n_read);
+            self.bytes.reserve(wanted);
+            match stream.take(wanted as u64).read_to_end(&mut self.bytes) {
+                Ok(n) if n == wanted && wanted > 0 => step *= 2,
+                outcome => return (self.bytes.len() - before, outcome.err()),
+            }
+        }
     }
 
     /// Drops the first `n_bytes`, which must be there.
@@ -207,7 +217,27 @@ impl Held {
 mod tests {
     use std::io::Cursor;
 
-    use super::Held;
+    use super::{FIRST_STEP, Held};
+
+    /// Gives a byte at a time, into room of any size.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl std::io::Read for Slow<'_> {
+        fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+            self.1 = self.1.max(room.len());
+            let n = room.len().min(self.0.len()).min(1);
+            room[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
+    #[test]
+    fn a_short_stream_costs_what_it_holds() {
+        let (mut held, mut stream) = (Held::default(), Slow(b"a few bytes", 0));
+        assert!(matches!(held.read(&mut stream, 32 << 20), (11, None)));
+        assert!(stream.1 <= FIRST_STEP && held.bytes.capacity() <= 2 * FIRST_STEP, "{} bytes of room", stream.1);
+    }
 
     #[test]
     fn what_was_read_comes_out_once_and_in_order() {

@@ -1,6 +1,7 @@
 //! How a model reads a chat: a Jinja template as Hugging Face's tokenizers have it, and how many tokens it comes to. Knows the
 //! dialect of such templates; refuses to know where they are kept.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use minijinja::syntax::SyntaxConfig;
@@ -14,6 +15,14 @@ use crate::text::tokens::TokenCounter;
 
 /// The name under which the template stands in its environment.
 const NAME: &str = "chat_template";
+
+/// Steps of a template for each message: some tens are usual, a few hundred where tools have formats of their own. A template comes from
+/// whoever published the model, and must not keep a job for ever.
+const STEPS_PER_MESSAGE: u64 = 2_000;
+/// Chats of up to so many messages have the steps of so many.
+const USUAL_MESSAGES: usize = 250;
+/// What is said of a template that has not ended by then.
+const ENDLESS: &str = "the chat template takes more steps than a chat of this length needs";
 
 /// A chat template.
 #[derive(Debug, Clone)]
@@ -72,6 +81,9 @@ impl ChatTemplate {
         let messages: Vec<Value> =
             turns.iter().map(|(role, text)| serde_json::json!({"role": role, "content": text})).collect();
         let rendered = self.render(&messages, None);
+        if rendered.as_ref().is_err_and(|why| why == ENDLESS) {
+            return Err(Error::usage(place, ENDLESS));
+        }
         match turns.iter().find(|(_, text)| rendered.as_ref().is_ok_and(|rendered| !rendered.contains(text))) {
             Some((role, _)) => Err(Error::usage(
                 place,
@@ -90,6 +102,7 @@ impl ChatTemplate {
         let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
         environment
             .set_syntax(syntax.map_err(|error| Error::internal(place, "the syntax of templates").because(error))?);
+        environment.set_fuel(Some(STEPS_PER_MESSAGE * USUAL_MESSAGES as u64));
         environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
         environment.add_function(
             "raise_exception",
@@ -118,7 +131,11 @@ impl ChatTemplate {
     /// # Errors
     /// What the template says against the chat.
     pub fn render(&self, messages: &[Value], tools: Option<&Value>) -> std::result::Result<String, String> {
-        let template = self.environment.get_template(NAME).map_err(|error| error.to_string())?;
+        let mut environment = Cow::Borrowed(&*self.environment);
+        if messages.len() > USUAL_MESSAGES {
+            environment.to_mut().set_fuel(Some(STEPS_PER_MESSAGE * messages.len() as u64));
+        }
+        let template = environment.get_template(NAME).map_err(|error| error.to_string())?;
         // As transformers does for templates that read another name of it.
         let messages: Vec<Value> = messages.iter().map(with_thinking).collect();
         let values = context! {
@@ -128,7 +145,10 @@ impl ChatTemplate {
             eos_token => &self.eos,
             add_generation_prompt => false,
         };
-        template.render(values).map_err(|error| error.detail().map_or_else(|| error.to_string(), str::to_owned))
+        template.render(values).map_err(|error| match error.kind() {
+            JinjaKind::OutOfFuel => ENDLESS.to_owned(),
+            _ => error.detail().map_or_else(|| error.to_string(), str::to_owned),
+        })
     }
 }
 
@@ -258,6 +278,17 @@ mod tests {
         assert!(render("{{ tools | length }}", &messages, None).is_err());
         assert_eq!(render("{{ raise_exception('no such role') }}", &messages, None), Err("no such role".to_owned()));
         assert!(render("{{ strftime_now('%Y') }}{{ bos_token }}", &messages, None).is_ok_and(|text| !text.is_empty()));
+    }
+
+    #[test]
+    fn a_template_has_so_many_steps_for_each_message() {
+        let each = "{% for m in messages %}{% for i in range(150) %}{{ m.content }}{% endfor %}{% endfor %}";
+        let chat = |n: usize| json!(vec![json!({"role": "user", "content": "a"}); n]);
+        assert!(render(each, &chat(600), None).is_ok_and(|text| text.len() == 90_000));
+        let endless = format!("{{% for i in range(99999) %}}{each}{{% endfor %}}");
+        assert!(render(&endless, &chat(1), None).is_err_and(|why| why == super::ENDLESS));
+        let refused = ChatTemplate::read("t.jinja", endless.as_bytes()).expect_err("it does not end");
+        assert!(refused.to_string().contains("takes more steps"), "{refused}");
     }
 
     #[test]
