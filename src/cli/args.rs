@@ -588,7 +588,7 @@ pub(crate) struct ModelArgs {
 #[cfg(feature = "llm")]
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
-    /// Write the questions of a job that no kept reply answers into batches; nothing is sent.
+    /// Write the open questions of a job into batches; nothing is sent.
     Plan(BatchArgs),
     /// Hand in the batches that were planned, each of them once.
     Submit(BatchArgs),
@@ -598,9 +598,9 @@ pub(crate) enum ModelCommand {
     Fetch(BatchArgs),
     /// Say what became of the batches, without asking anybody.
     Status(BatchArgs),
-    /// Ask the model of a job what went wrong in pairs of originals and compressed texts; prints better options.
+    /// Ask the model of a job what went wrong in pairs of texts; prints better options.
     Learn(LearnArgs),
-    /// Write pairs of originals and what stands for them, to train a model of one's own with.
+    /// Write pairs of originals and what stands for them, to train a model with.
     Distill(DistillArgs),
 }
 

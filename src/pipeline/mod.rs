@@ -36,6 +36,7 @@ mod make_up;
 mod map;
 mod merge;
 mod night;
+pub(crate) mod numbers;
 mod originals;
 mod part;
 mod plan;

@@ -108,7 +108,7 @@ pub(super) fn topic(name: &str, root: &Command) -> StyledStr {
         "options" => OPTIONS.to_owned() + "\n" + &options(root, |_| true),
         "data" => DATA.to_owned() + &shapes() + "\n" + &options(root, |heading| heading == "Input and output"),
         "models" => MODELS.to_owned() + "\n" + &options(root, |heading| heading == "Model"),
-        "jobs" => JOBS.to_owned() + &keys(),
+        "jobs" => JOBS.to_owned() + &keys(root),
         "runs" => RUNS.to_owned(),
         "stores" => STORES.to_owned(),
         _ => EXIT_CODES.to_owned(),
@@ -157,18 +157,29 @@ fn shapes() -> String {
 }
 
 /// The keys of a job file that are no flags, table by table, as its schema has them.
-fn keys() -> String {
-    let text = schema("job").unwrap_or_default();
-    let job: Value = serde_json::from_str(text).unwrap_or_default();
-    let table = |name: &str, of: &str| {
-        let properties = job["$defs"][of]["properties"].as_object().cloned().unwrap_or_default();
-        let rows = properties.iter().map(|(key, value)| row(key, value));
-        format!("\n[{name}]\n{}", rows.collect::<String>())
+fn keys(root: &Command) -> String {
+    let job: Value = schema("job").and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let compress = root.find_subcommand("compress");
+    let is_flag = |id: &str| compress.is_some_and(|command| command.get_arguments().any(|arg| arg.get_id() == id));
+    let rows = |of: &Value, before: &str| {
+        let properties = of["properties"].as_object().cloned().unwrap_or_default();
+        let is_own = |key: &str| !is_flag(&format!("{before}{key}")) && !TABLES.iter().any(|(table, ..)| *table == key);
+        properties.iter().filter(|(key, _)| is_own(key)).map(|(key, value)| row(key, value)).collect::<String>()
     };
-    [("dataset", "DatasetArgs"), ("compaction", "CompactionArgs"), ("report", "ReportArgs"), ("store", "StoreArgs")]
-        .map(|(name, of)| table(name, of))
-        .concat()
+    let tables = TABLES.iter().map(|(name, of, before)| (name, rows(&job["$defs"][of], before)));
+    let tables = tables.filter(|(_, rows)| !rows.is_empty()).map(|(name, rows)| format!("\n[{name}]\n{rows}"));
+    format!("\n{}{}", rows(&job, ""), tables.collect::<String>())
 }
+
+/// The tables of a job file: the name, its definition in the schema, and what stands before its keys as flags have them.
+const TABLES: [(&str, &str, &str); 6] = [
+    ("engine", "EngineArgs", ""),
+    ("dataset", "DatasetArgs", "dataset_"),
+    ("compaction", "CompactionArgs", "compaction."),
+    ("report", "ReportArgs", "report_"),
+    ("llm", "LlmArgs", "llm_"),
+    ("store", "StoreArgs", "store."),
+];
 
 fn row(key: &str, value: &Value) -> String {
     let says = value["description"].as_str().or_else(|| value["$ref"].as_str()).unwrap_or_default();
