@@ -122,6 +122,7 @@ fn topics_are_found_by_name_and_mistakes_name_the_nearest() {
         (&["man", "repot"], "did you mean `report`?"),
         (&["compres"], "'compress'"),
         (&["compress", "--treads", "2"], "'--threads'"),
+        (&["compress"], "try '-h'"),
     ] {
         let told = condenser(dir.root(), args).exits(2).stderr;
         assert!(told.starts_with("error: ") && told.contains(says), "{told}");
@@ -201,7 +202,7 @@ fn a_closed_pipe_is_silent_everywhere() {
     condenser(dir.root(), &["compress", "in.jsonl", "-o", "run", "--recency-window", "0"]).ok();
     let calls = "report run|report run --json|report run --html -|report run run|ls run|ls run --json|get run chat/1
         get run chat/1 --compressed|show run chat/1|show run chat/1 --json|show run chat/1 --html -|show run chat/1 --why
-        restore run -o -|restore run --conversation chat/1|compress in.jsonl -o -|run job.toml --dry-run
+        restore run -o -|restore run --conversation chat/1|compress in.jsonl -o - --sidecar side|run job.toml --dry-run
         explain in.jsonl|explain in.jsonl --json|sweep in.jsonl -q|sweep in.jsonl -q --html -|calibrate in.jsonl
         schema|schema job|completions bash|completions zsh|man|man compress|help|help options|help compress
         -h|--help|--version|compress -h|compress --help";

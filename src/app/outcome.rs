@@ -46,8 +46,8 @@ impl RunOutcome {
                 Written { rows: 0, .. } => String::new(),
                 table => format!(", {} of them conversations", bytes(table.bytes)),
             };
-            // Figures alone are no smaller form of the input.
-            let is_share = read > 0 && !self.options.measure_only;
+            // Figures alone are no smaller form of the input, and what is larger is told as such.
+            let is_share = written <= read && read > 0 && !self.options.measure_only;
             let part = if is_share { format!(" ({})", percent(written as f64 / read as f64)) } else { String::new() };
             results.push(format!("{run}: {} read, {} written{part}{of_them}", bytes(read), bytes(written)));
             let holds = tally.table("verbatim").bytes > 0 && self.outcome.n_missing == 0;

@@ -199,5 +199,5 @@ pub(super) fn unknown(root: &Command, name: &str) -> Error {
     let topics = topics::names().map(str::to_owned);
     let known: Vec<String> = root.get_subcommands().map(|sub| sub.get_name().to_owned()).chain(topics).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    Error::usage(name, nearest("command or topic", name, &known))
+    Error::usage("", nearest("command or topic", name, &known))
 }

@@ -30,7 +30,12 @@ pub(crate) fn error(error: &Error) {
 
 /// Tells what is wrong with a command line; what is quoted in it must be plain already.
 pub(crate) fn usage(text: &StyledStr) {
-    tell_styled(&text.to_string(), &text.ansi().to_string());
+    // The help of one screen says more to who has just mistyped a flag than that of ten.
+    let short = |text: String| match text.rsplit_once("--help") {
+        Some((before, after)) if before.contains("For more information") => format!("{before}-h{after}"),
+        _ => text,
+    };
+    tell_styled(&short(text.to_string()), &short(text.ansi().to_string()));
 }
 
 /// Tells a note on stderr, on a line of its own.

@@ -14,6 +14,8 @@ use super::progress::observer;
 use super::screen::environment;
 use super::{message, report};
 
+/// How files with transcripts end, which somebody may take for jobs.
+const DATA: [&str; 7] = ["jsonl", "ndjson", "json", "gz", "zst", "parquet", "arrow"];
 /// The tables of a job that flags have keys in.
 const TABLES: [&str; 2] = ["engine", "llm"];
 
@@ -99,6 +101,10 @@ fn night(app: &App, call: &Call<'_>) -> Result<Ending> {
 /// The job that a file says, with what is set over it.
 pub(super) fn read(path: &Path, sets: &[String]) -> Result<JobSettings> {
     let name = path.to_string_lossy();
+    if path.extension().is_some_and(|is| DATA.iter().any(|of_data| is == *of_data)) && path.exists() {
+        let error = Error::usage(&*name, "this is no job file: those are TOML");
+        return Err(error.hinting("to compress transcripts: condenser compress INPUT -o RUN"));
+    }
     let text = std::fs::read_to_string(path)
         .map_err(|error| Error::usage(&*name, "the job file cannot be read").because(error))?;
     settle(read_job(&name, &text, sets)?, &environment).map_err(|mut error| {

@@ -14,7 +14,7 @@ use super::{WIDTH, styles};
 pub(super) const EXIT_CODES: &str = "How a call ends, as its exit code:
   0    clean
   1    failed
-  2    wrong usage: the command line, the job file or the settings of a store
+  2    wrong usage: the command line, the job file, or what they name
   3    finished, but with rejects, or nothing came out
   4    verification failed: something is damaged
   5    finished, but beyond a threshold: of a drift, of a figure, or --require-fit
