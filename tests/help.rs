@@ -134,7 +134,8 @@ fn without_a_command_it_says_with_what_to_begin() {
     let dir = TestDir::new();
     let told = condenser(dir.root(), &[]).exits(2);
     assert!(told.stdout.is_empty());
-    for command in ["condenser compress LOGS -o run", "condenser report run --html report.html", "condenser get run ID"] {
+    for command in ["condenser compress LOGS -o run", "condenser report run --html report.html", "condenser get run ID"]
+    {
         assert!(told.stderr.contains(command), "{}", told.stderr);
     }
     assert!(told.stderr.lines().count() < 12, "{}", told.stderr);
@@ -219,7 +220,8 @@ fn a_job_file_takes_the_flags_of_compress() {
         "job.toml",
         "inputs = [\"in.jsonl\"]\noutput = \"run\"\nmemory = \"64MiB\"\n[engine]\nrecency_window = 2\nmin_saving = 7\n",
     );
-    let call = ["run", "job.toml", "--recency-window", "9", "--memory", "32MiB", "--format=jsonl", "--trace", "-o", "2031"];
+    let call =
+        ["run", "job.toml", "--recency-window", "9", "--memory", "32MiB", "--format=jsonl", "--trace", "-o", "2031"];
     let more = ["--store-retries", "3", "--progress", "none", "--timings", "--preserve", "system,user", "--dry-run"];
     let shown = String::from_utf8(condenser(dir.root(), &[&call[..], &more].concat()).ok().stdout).expect("TOML");
     for key in [

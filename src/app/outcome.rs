@@ -56,7 +56,8 @@ impl RunOutcome {
         let totals = &tally.totals;
         if totals.chars_out > 0 {
             let (before, after) = (counted(totals.chars_in, "character"), count(totals.chars_out));
-            let grounding = tally.grounding().map_or_else(String::new, |of_all| format!(", grounding {}", share(of_all)));
+            let grounding =
+                tally.grounding().map_or_else(String::new, |of_all| format!(", grounding {}", share(of_all)));
             let ratio = numbers::ratio(totals.chars_in as f64 / totals.chars_out as f64);
             results.push(format!("ratio {ratio}: {before} → {after}{grounding}"));
         }

@@ -9,8 +9,10 @@ use condenser::io::store::Stores;
 use condenser::model::{EngineArgs, FieldMap, Floor, ShapeName};
 use condenser::pipeline::{JobArgs, Seconds, Shard, Size};
 
-use super::help::SHOWN;
 use super::screen::ColorWhen;
+
+/// The heading of what decides how much is said.
+pub(crate) const SHOWN: &str = "What is shown";
 
 /// A width that somebody can read; lines are filled up to it.
 fn columns() -> RangedU64ValueParser<usize> {

@@ -2,25 +2,21 @@
 //! `condenser` alone says. Knows flags by their names, not what they do.
 
 mod groups;
+mod look;
 mod topics;
 
 use clap::builder::StyledStr;
-use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Arg, Command, CommandFactory as _};
 use condenser::error::{Error, Result};
 use condenser::model::EngineOptions;
 use condenser::pipeline::nearest;
 use serde_json::{Map, Value};
 
-use super::args::Cli;
+use super::args::{Cli, SHOWN};
 use super::end::Ending;
 use super::{message, screen};
 use groups::{COMMANDS, GROUPS, HERE};
-
-/// The heading of what decides how much is said.
-pub(super) const SHOWN: &str = "What is shown";
-/// Lines are not longer, however wide the terminal is.
-const WIDTH: usize = 100;
+use look::{WIDTH, styles};
 
 /// Which help is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,17 +42,11 @@ pub(super) fn command(wanted: Wanted) -> Command {
         .styles(styles())
         .max_term_width(WIDTH)
         .override_usage("condenser <COMMAND>")
-        .help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}{{options}}{{after-help}}"))
+        .help_template(format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}{{options}}{{after-help}}"
+        ))
         .after_long_help(format!("{}\n{more}", topics::EXIT_CODES))
         .after_help(more)
-}
-
-fn styles() -> Styles {
-    Styles::styled()
-        .header(AnsiColor::Green.on_default().bold())
-        .usage(AnsiColor::Green.on_default().bold())
-        .literal(AnsiColor::Cyan.on_default().bold())
-        .placeholder(AnsiColor::Cyan.on_default())
 }
 
 /// A command whose flags stand in their groups. What is a flag of `compress` has the same place and the same words
@@ -64,7 +54,9 @@ fn styles() -> Styles {
 fn shown(command: Command, compress: &Command, wanted: Wanted) -> Command {
     if command.has_subcommands() {
         let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
-        return names.iter().fold(command, |command, name| command.mut_subcommand(name, |sub| shown(sub, compress, wanted)));
+        return names
+            .iter()
+            .fold(command, |command, name| command.mut_subcommand(name, |sub| shown(sub, compress, wanted)));
     }
     let defaults = defaults();
     let name = command.get_name().to_owned();

@@ -44,7 +44,8 @@ fn page(command: &Command) -> Result<(String, String)> {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").to_owned();
     let version = command.get_version().unwrap_or_default();
-    let man = Man::new(command.clone().override_usage(usage)).source(format!("condenser {version}")).manual("condenser");
+    let man =
+        Man::new(command.clone().override_usage(usage)).source(format!("condenser {version}")).manual("condenser");
     let mut text = Vec::new();
     man.render(&mut text).map_err(|error| Error::internal("man", "the page cannot be made").because(error))?;
     Ok((man.get_filename(), String::from_utf8_lossy(&text).into_owned()))

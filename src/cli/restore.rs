@@ -61,7 +61,11 @@ pub(crate) fn run(app: &App, args: RestoreArgs) -> Result<Ending> {
     }
     if outcome.n_missing > 0 {
         let n = outcome.n_missing as u64;
-        let kept = by_count(n, "has no original in the map; its summary was kept", "have no original in the map; their summaries were kept");
+        let kept = by_count(
+            n,
+            "has no original in the map; its summary was kept",
+            "have no original in the map; their summaries were kept",
+        );
         message::note(&format!("{} {kept}", counted(n, "id")));
         return Ok(Ending::Rejects);
     }

@@ -185,8 +185,7 @@ fn check_sizes(plan: &RunPlan, n_read: &[u64], missing: &[bool]) -> Result<()> {
         let (Some(input), Some(&n_read)) = (plan.inputs.get(index), n_read.get(index)) else { continue };
         if let Some(planned) = input.bytes_to_read().filter(|&planned| planned != n_read) {
             let were = by_count(planned, "was", "were");
-            let message =
-                format!("{} {were} there when the job began, but {n_read} read", counted(planned, "byte"));
+            let message = format!("{} {were} there when the job began, but {n_read} read", counted(planned, "byte"));
             return Err(Error::input(&input.source, message));
         }
     }
@@ -286,9 +285,11 @@ async fn one_part<S: Sink>(
 fn check_share(max_rejects: Option<MaxRejects>, done: &Done, name: &str) -> Result<()> {
     let records = done.totals.conversations + done.totals.rejects;
     match max_rejects {
-        Some(MaxRejects::Share(share)) if done.totals.rejects as f64 > share * records as f64 => {
-            Err(too_many(name, done.totals.rejects, &format!("more than --max-rejects {share} of {}", counted(records, "record"))))
-        }
+        Some(MaxRejects::Share(share)) if done.totals.rejects as f64 > share * records as f64 => Err(too_many(
+            name,
+            done.totals.rejects,
+            &format!("more than --max-rejects {share} of {}", counted(records, "record")),
+        )),
         _ => Ok(()),
     }
 }

@@ -42,7 +42,10 @@ mod tests {
     fn words_go_with_their_count() {
         let nouns = ["part", "batch", "reply", "day", "index"];
         assert_eq!(nouns.map(|noun| counted(1, noun)), ["1 part", "1 batch", "1 reply", "1 day", "1 index"]);
-        assert_eq!(nouns.map(|noun| counted(2000, noun)).join(", "), "2,000 parts, 2,000 batches, 2,000 replies, 2,000 days, 2,000 indexes");
+        assert_eq!(
+            nouns.map(|noun| counted(2000, noun)).join(", "),
+            "2,000 parts, 2,000 batches, 2,000 replies, 2,000 days, 2,000 indexes"
+        );
         assert_eq!([0, 1, 2].map(|n| by_count(n, "is", "are")), ["are", "is", "are"]);
     }
 }

@@ -1,6 +1,6 @@
 //! In which group of help each flag stands, and the words of those that short help has. Knows names, no command.
 
-use super::SHOWN;
+use crate::cli::args::SHOWN;
 
 /// A group of flags.
 #[derive(Debug)]
@@ -180,10 +180,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         heading: SHOWN,
-        short: &[
-            ("quiet", "Print errors only"),
-            ("progress", "auto, bar, plain, json or none [default: auto]"),
-        ],
+        short: &[("quiet", "Print errors only"), ("progress", "auto, bar, plain, json or none [default: auto]")],
         more: &[],
         is_everywhere: true,
     },
@@ -209,8 +206,5 @@ pub(super) const HERE: &[(&str, &str)] = &[
   condenser compress - -o - --sidecar back < in.jsonl > out.jsonl
 All flags: condenser help options. More: condenser help data, models, runs, stores",
     ),
-    (
-        "run",
-        "Every flag of condenser compress goes over the job file: condenser help options, jobs",
-    ),
+    ("run", "Every flag of condenser compress goes over the job file: condenser help options, jobs"),
 ];

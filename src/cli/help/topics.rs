@@ -8,7 +8,7 @@ use condenser::report::schema;
 use serde_json::Value;
 
 use super::groups::GROUPS;
-use super::{WIDTH, styles};
+use super::look::{WIDTH, styles};
 
 /// How a call ends; the same in README.md.
 pub(super) const EXIT_CODES: &str = "How a call ends, as its exit code:
@@ -33,7 +33,8 @@ A record that cannot be read is rejected and stands in rejects/ of the run; it c
 others. Tables keep their columns: only the column with the conversations is rewritten.
 ";
 
-const MODELS: &str = "No model is asked unless one is named. The engine asks for summaries (--summarizer) and for rulings
+const MODELS: &str =
+    "No model is asked unless one is named. The engine asks for summaries (--summarizer) and for rulings
 (--classifier):
 
   condenser compress logs -o run --summarizer escalating \\
@@ -64,7 +65,8 @@ A job that was stopped goes on with the same command. When inputs, options or ve
 it refuses and says what changed; --fresh starts over beside it.
 ";
 
-const STORES: &str = "Inputs and runs may be s3://bucket/key, gs://bucket/key, az://container/key or file://; inputs, and
+const STORES: &str =
+    "Inputs and runs may be s3://bucket/key, gs://bucket/key, az://container/key or file://; inputs, and
 finished runs that are only read, also http:// and https://. Patterns work in keys.
 
 Access comes from the environment, or from the table [store] of a job file:
@@ -93,7 +95,8 @@ const JOBS: &str = "A job file says in TOML what a command line says in flags, a
 The keys of the flags are in condenser help options. These have none:
 ";
 
-const OPTIONS: &str = "Flags of condenser compress and condenser run. Most are keys of job files too, under the name that
+const OPTIONS: &str =
+    "Flags of condenser compress and condenser run. Most are keys of job files too, under the name that
 stands behind them.
 ";
 

@@ -11,8 +11,8 @@ use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::path::Path;
 use object_store::{
-    BackoffConfig, ClientConfigKey, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig,
-    UpdateVersion,
+    BackoffConfig, ClientConfigKey, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
+    PutPayload, RetryConfig, UpdateVersion,
 };
 
 use super::config::{MAX_BACKOFF, StoreConfig};
@@ -282,7 +282,7 @@ fn check_endpoint(name: &str, config: &StoreConfig) -> Result<()> {
                        store.endpoint)";
         return Err(Error::usage(name, message));
     }
-    if scheme == "http" && !allows.is_some_and(|allows| allows == "true") {
+    if scheme == "http" && allows.is_none_or(|allows| allows != "true") {
         return Err(Error::usage(name, PLAIN_HTTP));
     }
     Ok(())

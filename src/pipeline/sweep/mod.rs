@@ -139,7 +139,8 @@ fn nothing_drawn(drawn: &Drawn) -> Error {
         (0, 0) => "the inputs hold no records, so there is nothing to measure".to_owned(),
         (0, n) => {
             let first = drawn.first_reject.as_ref().map(|first| format!("; {first}")).unwrap_or_default();
-            let none = if n == 1 { "the only record is no".to_owned() } else { format!("none of the {n} records is a") };
+            let none =
+                if n == 1 { "the only record is no".to_owned() } else { format!("none of the {n} records is a") };
             format!("{none} conversation, so there is nothing to measure{first}")
         }
         (1, _) => "the only conversation is too long for the sample; raise --sample-bytes".to_owned(),
