@@ -29,7 +29,7 @@ pub(crate) struct Cli {
     /// Say more on stderr: -v what happens, -vv also details, -vvv everything.
     #[arg(long, short, global = true, action = ArgAction::Count, help_heading = SHOWN)]
     pub(crate) verbose: u8,
-    /// Colours: auto is on a terminal, unless NO_COLOR is set.
+    /// Colours: auto is on a terminal, unless `NO_COLOR` is set.
     #[arg(long, global = true, value_enum, value_name = "WHEN", help_heading = SHOWN)]
     pub(crate) color: Option<ColorWhen>,
     /// Short help with -h, help with every flag with --help.

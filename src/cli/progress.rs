@@ -165,7 +165,9 @@ impl Observer for Plain {
     }
     fn committed(&self, commit: &Commit) {
         let told = self.files.lock().unwrap_or_else(PoisonError::into_inner).add(commit);
-        told.into_iter().for_each(|told| message::note(&told));
+        if let Some(told) = told {
+            message::note(&told);
+        }
     }
     fn ends(&self) {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);

@@ -36,7 +36,7 @@ pub(crate) fn run(app: &App, args: RestoreArgs) -> Result<Ending> {
         message::note(&format!("what is restored is not all of the store: {lost}"));
     }
     for file in outcome.files.iter().filter(|file| file.n_lost_rows > 0) {
-        let (source, rows) = (&file.source, counted(file.n_lost_rows as u64, "row"));
+        let (source, rows) = (&file.source, counted(file.n_lost_rows, "row"));
         let (were, are) = if file.n_lost_rows == 1 { ("was", "is") } else { ("were", "are") };
         message::note(&format!("{source}: {rows} {were} damaged in the source and {are} not in the restored table"));
     }

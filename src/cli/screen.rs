@@ -16,7 +16,7 @@ use tokio::io::AsyncWrite;
 /// When there are colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ColorWhen {
-    /// On a terminal, unless the variable NO_COLOR is set.
+    /// On a terminal, unless the variable `NO_COLOR` is set.
     #[default]
     Auto,
     /// In files and pipes too.

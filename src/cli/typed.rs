@@ -52,12 +52,12 @@ fn read(wanted: Wanted, arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
 /// The last `--color` that was typed before a `--`.
 fn colors_of(typed: &[OsString]) -> Option<ColorWhen> {
     let typed: Vec<_> = typed.iter().map(|text| text.to_string_lossy()).take_while(|text| *text != "--").collect();
-    let values = typed.iter().enumerate().filter_map(|(at, text)| match text.strip_prefix("--color") {
+    let mut values = typed.iter().enumerate().filter_map(|(at, text)| match text.strip_prefix("--color") {
         Some("") => typed.get(at + 1).map(|value| &**value),
         Some(value) => value.strip_prefix('='),
         None => None,
     });
-    values.last().and_then(|value| ColorWhen::from_str(value, false).ok())
+    values.next_back().and_then(|value| ColorWhen::from_str(value, false).ok())
 }
 
 fn with_name(arguments: Vec<OsString>) -> impl Iterator<Item = OsString> {
