@@ -242,7 +242,7 @@ fn a_map_of_originals_expands_what_the_reference_compacted() {
         format!("{{\"id\":\"c\",\"messages\":[{summary}]}}\n{{\"id\":\"d\",\"messages\":[{summary}]}}\n"),
     );
     let told = condenser(dir.root(), &["restore", "--verbatim", "maps.jsonl", "log.jsonl", "-o", "out.jsonl"]).exits(3);
-    assert!(told.stderr.contains("1 ids have no original"), "{}", told.stderr);
+    assert!(told.stderr.contains("1 id has no original in the map; its summary was kept"), "{}", told.stderr);
     let expected = format!("{{\"id\":\"c\",\"messages\":[{original}]}}\n{{\"id\":\"d\",\"messages\":[{summary}]}}\n");
     assert_eq!(String::from_utf8_lossy(&dir.read("out.jsonl")), expected);
 }

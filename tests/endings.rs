@@ -53,6 +53,12 @@ fn a_reader_that_has_enough_ends_the_program_in_silence() {
 #[test]
 fn a_missing_file_is_told_without_a_hint_that_does_not_help() {
     let dir = TestDir::new();
+    dir.write("in.jsonl", jsonl(1, 1));
+    let told = condenser(dir.root(), &["run", "in.jsonl"]).exits(2).stderr;
+    assert!(
+        told.contains("no job file") && told.contains("\nhint: to compress transcripts: condenser compress"),
+        "{told}"
+    );
     for call in [&["compress", "no.jsonl", "-o", "run"][..], &["run", "no.toml"], &["explain", "no.jsonl"]] {
         let told = condenser(dir.root(), call).exits(2).stderr;
         assert!(told.contains("no.") && !told.contains("--help"), "{told}");
@@ -85,10 +91,12 @@ fn the_end_of_a_run_says_where_it_is_what_it_took_and_what_comes_next() {
     let dir = with_one();
     let told = condenser(dir.root(), &["compress", "one.jsonl", "-o", "a run"]).ok().stderr;
     let lines: Vec<&str> = told.lines().collect();
+    assert!(lines[0].starts_with("1 file, ") && lines[0].ends_with(" B: restored and compared"), "{told}");
     assert!(lines[1].starts_with("1 conversation, "), "{told}");
     assert!(lines[2].starts_with("a run: ") && lines[2].contains(" read, ") && lines[2].contains(" written, "));
     assert!(lines[3].starts_with("the archive is larger than its input, "), "one conversation does not pay: {told}");
-    assert_eq!(lines[4], "next: condenser report 'a run'");
+    assert!(lines[4].starts_with("ratio ") && lines[4].contains(" characters → "), "{told}");
+    assert_eq!(lines[5..], ["next: condenser report 'a run' --html report.html"]);
     let again = condenser(dir.root(), &["compress", "one.jsonl", "-o", "a run"]).ok().stderr;
     assert!(again.starts_with("1 part was committed before and is kept\n1 conversation, "), "{again}");
     let verified = condenser(dir.root(), &["verify", "a run"]).ok().stderr;
@@ -100,7 +108,10 @@ fn the_end_of_a_run_says_where_it_is_what_it_took_and_what_comes_next() {
     let bytes: u64 = files(&dir.path("json")).values().map(|bytes| bytes.len() as u64).sum();
     assert_eq!((end["run"].as_str(), end["bytes_written"].as_u64()), (Some("json"), Some(bytes)));
     assert_eq!(end["stored_bytes"].as_u64(), Some(dir.read("one.jsonl").len() as u64));
-    assert_eq!((&end["next"], &end["totals"]["conversations"]), (&"condenser report json".into(), &1.into()));
+    assert_eq!(
+        (&end["next"], &end["totals"]["conversations"]),
+        (&"condenser report json --html report.html".into(), &1.into())
+    );
     for quiet in [&["-q"][..], &["-q", "--progress", "json"]] {
         let told = condenser(dir.root(), &[&["compress", "one.jsonl", "-o", "quiet"], quiet].concat()).ok().stderr;
         assert_eq!(told, "");
@@ -251,6 +262,33 @@ fn a_missed_token_budget_stands_in_every_form_of_the_report() {
     );
     report(&["wide", "run", "--html", "drift.html"]);
     assert!(String::from_utf8_lossy(&dir.read("drift.html")).contains("Over the token budget"));
+}
+
+#[test]
+fn grounding_is_told_where_it_was_measured_and_many_files_take_few_lines() {
+    let dir = TestDir::new();
+    let small = crate::originals::sessions(1, 7);
+    for n in 0..250 {
+        dir.write(&format!("in/{n:03}.jsonl"), &small);
+    }
+    // Some thirty files are a part.
+    let split = (small.len() * 30).to_string();
+    let plain = ["compress", "in", "-o", "run", "--progress", "plain", "--split-size", &split];
+    let told = condenser(dir.root(), &plain).ok().stderr;
+    let files: Vec<&str> = told.lines().filter(|line| line.ends_with("restored and compared")).collect();
+    assert_eq!(files.len(), 3, "{told}");
+    assert!(files[2].starts_with("250 files, "), "{told}");
+    let place = told.lines().find(|line| line.starts_with("run: ")).expect("where it is");
+    assert!(place.contains(" kB written (") && place.contains(" %), "), "{told}");
+    let ratio = told.lines().find(|line| line.starts_with("ratio ")).expect("a ratio");
+    let (_, grounding) = ratio.split_once(", grounding ").expect("it was measured");
+    assert!(grounding.parse::<f64>().is_ok_and(|share| (0.0..=1.0).contains(&share)), "{ratio}");
+    let told = condenser(dir.root(), &["compress", "in", "-o", "json", "--progress", "json"]).ok().stderr;
+    assert_eq!(format!("{:.3}", end_of(&told)["grounding"].as_f64().expect("a number")), grounding);
+    // Who looks only measures none.
+    let look = ["compress", "in", "-o", "look", "--hide-by", "look"];
+    let told = condenser(dir.root(), &look).ok().stderr;
+    assert!(told.contains("\nratio ") && !told.contains("grounding"), "{told}");
 }
 
 /// Sees how far a job says that it is.

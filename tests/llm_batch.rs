@@ -525,7 +525,7 @@ fn the_commands_tell_in_a_sentence_or_as_json() {
         let submitted = json(&call(&["submit", "job.toml", "--json"]).ok().stdout);
         assert_eq!((&submitted["requests"], &submitted["submitted"][0]["id"]), (&json!(2), &json!("batch_1")));
         let told = call(&["poll", "job.toml"]).ok();
-        assert!(told.stderr.contains("1 batches are at work"), "{}", told.stderr);
+        assert!(told.stderr.contains("1 batch is at work"), "{}", told.stderr);
         night.server.finish(|at, _| if at == 0 { Verdict::Expire } else { Verdict::Reply("short") });
         let polled = json(&call(&["poll", "job.toml", "--wait", "--every", "1", "--json"]).ok().stdout);
         assert_eq!((&polled["ended"], &polled["at_work"]), (&json!(1), &json!(0)));

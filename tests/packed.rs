@@ -240,7 +240,7 @@ fn a_file_that_fails_later_keeps_none_of_its_neighbours() {
             let more = format!("and {} more input", bad.len() - 1);
             assert_eq!(message.contains(&more), bad.len() > 1, "{what} {bad:?}: {message}");
             let told = condenser(dir.root(), &["finish", "run"]).exits(6).stderr;
-            assert!(told.contains("1 of 1 parts"), "{told}");
+            assert!(told.contains("1 of 1 part"), "{told}");
             // The others come back from what there is.
             condenser(dir.root(), &["finish", "run", "--partial"]).exits(3);
             condenser(dir.root(), &["verify", "run"]).ok();

@@ -281,6 +281,41 @@ fn what_is_wrong_is_said_with_what_to_do() {
 }
 
 #[test]
+fn settings_that_are_wrong_are_told_at_once_and_never_tried_again() {
+    let (_dir, s3, stores) = serve();
+    write(&stores, &object("a"), b"x").expect("written");
+    // As patient as the program is: a try again would be seen.
+    let patient = |key: &str, value: &str| {
+        let mut config = StoreConfig { settings: s3.config().settings, ..StoreConfig::default() };
+        config.settings.insert(key.to_owned(), value.to_owned());
+        Stores::new(config)
+    };
+    let before = s3.server.seen().len();
+    for (key, value, kind, words) in [
+        ("aws_secret_access_key", "wrong", ErrorKind::Io, "refused the credentials (403 SignatureDoesNotMatch"),
+        ("aws_access_key_id", "nobody", ErrorKind::Io, "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
+        ("aws_allow_http", "false", ErrorKind::Usage, "set AWS_ALLOW_HTTP=true"),
+        ("aws_endpoint_url", "127.0.0.1:9", ErrorKind::Usage, "the endpoint is no address: write it with https://"),
+        ("aws_endpoint_url", "http:// x", ErrorKind::Usage, "the endpoint is no address"),
+    ] {
+        let (wrong, started) = (patient(key, value), Instant::now());
+        fails(read(&wrong, &object("a")), kind, &[words]);
+        fails(on(&wrong, &object("")).list(), kind, &[words]);
+        fails(write(&wrong, &object("b"), b"x"), kind, &[words]);
+        fails(block_on(on(&wrong, &object("b")).write_atomic(b"x")), kind, &[words]);
+        assert!(started.elapsed() < Duration::from_secs(10), "{key}={value} took {:?}", started.elapsed());
+    }
+    // Two wrong keys, four calls each, one request for each call.
+    assert_eq!(s3.server.seen().len() - before, 8, "{:?}", s3.server.seen());
+    let started = Instant::now();
+    let nowhere = at("s3://no-such-bucket/key");
+    let region = patient("aws_region", "us-east-1");
+    fails(on(&region, &nowhere).list(), ErrorKind::Usage, &["the bucket does not exist"]);
+    fails(on(&region, &nowhere).open(), ErrorKind::Usage, &["the bucket does not exist"]);
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+}
+
+#[test]
 fn web_servers_of_all_manners_are_read() {
     let dir = TestDir::new();
     let bytes = noise(3 * MIB + 17);

@@ -42,6 +42,7 @@ mod flow;
 mod formats;
 mod get;
 mod giants;
+mod help;
 mod html;
 mod inputs;
 mod insert_then_compress;

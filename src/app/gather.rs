@@ -74,11 +74,9 @@ pub(super) fn figures_of_night(
     check: &dyn Fn() -> Result<()>,
 ) -> Result<NightFigures> {
     let Gathered { run, facts, sketch } = gather_run(place, From::Sketches, check)?;
-    let sums = sketch.figures.total();
     let tally = run.tally()?;
     let (bytes_read, bytes_stored) = (tally.bytes_stored, facts.bytes_written.values().sum());
     let (chars_in, chars_out) = (tally.totals.chars_in, tally.totals.chars_out);
-    let used = sums.sum("used");
     let figures = NightFigures {
         run: place.location().file_name(),
         conversations: tally.totals.conversations,
@@ -89,7 +87,7 @@ pub(super) fn figures_of_night(
         chars_in,
         chars_out,
         ratio: ratio(chars_in, chars_out),
-        grounding: (used > 0).then(|| sums.sum("used_in_place") as f64 / used as f64),
+        grounding: tally.grounding(),
         ..NightFigures::default()
     };
     let Some(before) = before else { return Ok(figures) };

@@ -8,6 +8,7 @@ use crate::io::store::Place;
 use crate::llm::{Account, Client, ModelSettings, Oracle, Patience, Prompts, ReplyStore, Usage};
 use crate::model::{Answer, Ask, NoAnswer};
 use crate::pipeline::{JobKind, JobSettings, LlmMode, LlmPrices, LlmSettings, Model, News, Observer};
+use crate::report::numbers::{by_count, count, counted};
 use crate::text::tokens::estimate;
 use futures::future::{BoxFuture, ready};
 
@@ -37,7 +38,8 @@ impl LateOracle {
         let n_pending = oracle.n_pending();
         if n_pending > 0 {
             observer.news(News::Note(&format!(
-                "waiting for up to {n_pending} replies that are under way, since they are paid for; Ctrl-C gives them up"
+                "waiting for up to {} under way, paid for already; Ctrl-C gives up",
+                counted(n_pending as u64, "reply")
             )));
         }
         oracle.close().await?;
@@ -67,16 +69,16 @@ impl Foresight {
         }))
     }
 
-    /// `about 12000 questions, 8100000 tokens in, up to 1900000 out, cost up to 5.20`, for `scale` times the sample.
+    /// `about 12,000 questions, 8,100,000 tokens in, up to 1,900,000 out, cost up to 5.20`, for `scale` times the sample.
     pub(super) fn told(&self, scale: f64) -> String {
         let (n_asked, usage) = *self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let times = |n: u64| (n as f64 * scale).round() as u64;
         let usage = Usage { input: times(usage.input), output: times(usage.output), ..Usage::default() };
         let mut text = format!(
-            "about {} questions without the kept replies, {} tokens in, up to {} out",
-            times(n_asked),
-            usage.input,
-            usage.output
+            "about {} without the kept replies, {} in, up to {} out",
+            counted(times(n_asked), "question"),
+            counted(usage.input, "token"),
+            count(usage.output)
         );
         if let Some(prices) = &self.prices {
             text.push_str(&format!(", cost up to {:.2}", usage.cost(prices)));
@@ -147,15 +149,24 @@ fn told(account: &Account) -> String {
     let usage = spend.usage;
     let (input, cached) = (usage.input + usage.cached + usage.cache_written, usage.cached);
     let mut text = format!(
-        "model: {} requests ({} again, {} without reply), {n_kept} answers from kept replies, {input} tokens in \
-         ({cached} cached), {} out",
-        spend.requests, spend.retries, spend.failures, usage.output
+        "model: {} ({} again, {} without reply), {} from kept replies, {} in ({} cached), {} out",
+        counted(spend.requests, "request"),
+        spend.retries,
+        spend.failures,
+        counted(*n_kept, "answer"),
+        counted(input, "token"),
+        count(cached),
+        count(usage.output)
     );
     if let Some(cost) = spend.cost {
         text.push_str(&format!(", cost {cost:.4}"));
     }
     if *n_missing > 0 {
-        text.push_str(&format!("; {n_missing} questions were not asked, since the model is offline"));
+        text.push_str(&format!(
+            "; {} {} not asked, since the model is offline",
+            counted(*n_missing, "question"),
+            by_count(*n_missing, "was", "were")
+        ));
     }
     text
 }

@@ -8,7 +8,7 @@ use crate::model::{LookAhead, Strategy};
 use crate::pipeline::sketch::RejectShare;
 use crate::pipeline::{BOMB_RATIO, JobOptions, JobOutcome, Manifest, Totals, TrainingTally, Written};
 use crate::report::larger;
-use crate::report::numbers::{bytes, count, counted};
+use crate::report::numbers::{self, bytes, count, counted, percent, share};
 use crate::report::shell;
 use serde_json::{Map, Value, json};
 
@@ -33,25 +33,46 @@ pub struct RunOutcome {
 impl RunOutcome {
     /// What is told of every run, a sentence each.
     pub fn notes(&self) -> Vec<String> {
+        [self.asides(), self.results()].concat()
+    }
+
+    /// What came of it: what there was, where it is, what it takes, and how good it is.
+    pub fn results(&self) -> Vec<String> {
+        let tally = &self.outcome.tally;
+        let mut results = vec![summary(&tally.totals)];
+        if let Some(run) = &self.run {
+            let (read, written) = (tally.bytes_stored, tally.bytes_written());
+            let of_them = match tally.table("conversations") {
+                Written { rows: 0, .. } => String::new(),
+                table => format!(", {} of them conversations", bytes(table.bytes)),
+            };
+            // Figures alone are no smaller form of the input, and what is larger is told as such.
+            let is_share = written <= read && read > 0 && !self.options.measure_only;
+            let part = if is_share { format!(" ({})", percent(written as f64 / read as f64)) } else { String::new() };
+            results.push(format!("{run}: {} read, {} written{part}{of_them}", bytes(read), bytes(written)));
+            let holds = tally.table("verbatim").bytes > 0 && self.outcome.n_missing == 0;
+            results.extend(larger(read, written).filter(|_| holds));
+        }
+        let totals = &tally.totals;
+        if totals.chars_out > 0 {
+            let (before, after) = (counted(totals.chars_in, "character"), count(totals.chars_out));
+            let grounding =
+                tally.grounding().map_or_else(String::new, |of_all| format!(", grounding {}", share(of_all)));
+            let ratio = numbers::ratio(totals.chars_in as f64 / totals.chars_out as f64);
+            results.push(format!("ratio {ratio}: {before} → {after}{grounding}"));
+        }
+        results
+    }
+
+    /// What stands out beside it.
+    pub fn asides(&self) -> Vec<String> {
         let (tally, mut notes) = (&self.outcome.tally, Vec::new());
         if self.outcome.n_resumed > 0 {
             let n = self.outcome.n_resumed;
             let (were, are) = if n == 1 { ("was", "is") } else { ("were", "are") };
             notes.push(format!("{} {were} committed before and {are} kept", counted(n as u64, "part")));
         }
-        notes.push(summary(&tally.totals));
         if let Some(run) = &self.run {
-            let of_them = match tally.table("conversations") {
-                Written { rows: 0, .. } => String::new(),
-                table => format!(", {} of them conversations", bytes(table.bytes)),
-            };
-            notes.push(format!(
-                "{run}: {} read, {} written{of_them}",
-                bytes(tally.bytes_stored),
-                bytes(tally.bytes_written())
-            ));
-            let holds = tally.table("verbatim").bytes > 0 && self.outcome.n_missing == 0;
-            notes.extend(larger(tally.bytes_stored, tally.bytes_written()).filter(|_| holds));
             if let Some(training) = &tally.training {
                 notes.push(rows_of(&run.join("dataset").to_string(), training));
                 notes.extend(advice_on(training).map(str::to_owned));
@@ -169,9 +190,7 @@ impl RunOutcome {
             let is_there = totals.rejects > 0;
             is_there.then(|| (", after a fix", shell::command("condenser retry-rejects", &[&run], &again)))?
         } else {
-            // A report has shown its figures already.
-            let page = if self.options.measure_only { "--html report.html" } else { "" };
-            ("", shell::command("condenser report", &[&run], page))
+            ("", shell::command("condenser report", &[&run], "--html report.html"))
         })
     }
 
@@ -203,7 +222,7 @@ impl RunOutcome {
         json!({
             "event": "ends", "run": self.run.as_ref().map(ToString::to_string), "totals": tally.totals,
             "stored_bytes": tally.bytes_stored, "bytes": tally.bytes_stream, "bytes_written": tally.bytes_written(),
-            "written": written, "parts_kept": self.outcome.n_resumed, "parts_missing": self.outcome.n_missing,
+            "grounding": tally.grounding(), "written": written, "parts_kept": self.outcome.n_resumed, "parts_missing": self.outcome.n_missing,
             "inputs_missing": self.manifest().map(|manifest| &manifest.missing), "warnings": warnings,
             "next": self.next().map(|(_, command)| command),
         })
@@ -254,13 +273,10 @@ pub fn summary(totals: &Totals) -> String {
         n => format!("; {} rejected", counted(n, "record")),
     };
     format!(
-        "{}, {} → {}, {} → {}{}{rejects}",
+        "{}, {} → {}{rejects}",
         counted(totals.conversations, "conversation"),
         counted(totals.messages_in, "message"),
-        count(totals.messages_out),
-        counted(totals.chars_in, "character"),
-        count(totals.chars_out),
-        ratio(totals)
+        count(totals.messages_out)
     )
 }
 

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::io::{Input, LeftRun, Run, Store, Stretches, open_codec, open_input};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Against, BatchOptions, PackedInput, TableOptions, verify_end, verify_part};
+use crate::report::numbers::{by_count, counted};
 
 /// What was found to be as it was written.
 #[derive(Debug, Clone)]
@@ -30,7 +31,12 @@ pub fn verify(app: &App, run: &Run, against: &[Input], threads: usize) -> Result
     let whole = run.commits.iter().filter(|commit| commit.split.is_first());
     let n_inputs: usize = whole.map(|commit| commit.inputs().len()).sum();
     if !against.is_empty() && against.len() != n_inputs {
-        let message = format!("the run has {n_inputs} inputs, but {} were given to compare", against.len());
+        let message = format!(
+            "the run has {}, but {} {} given to compare",
+            counted(n_inputs as u64, "input"),
+            against.len(),
+            by_count(against.len() as u64, "was", "were")
+        );
         return Err(Error::usage(run.place().to_string(), message));
     }
     let bridge = Bridge::new(threads)?;

@@ -4,84 +4,107 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgAction, Args, Parser, Subcommand};
 use condenser::io::store::Stores;
 use condenser::model::{EngineArgs, FieldMap, Floor, ShapeName};
-use condenser::pipeline::{JobArgs, LlmMode, Seconds, Shard, Size};
+use condenser::pipeline::{JobArgs, Seconds, Shard, Size};
+
+use super::screen::ColorWhen;
+
+/// The heading of what decides how much is said.
+pub(crate) const SHOWN: &str = "What is shown";
 
 /// A width that somebody can read; lines are filled up to it.
 fn columns() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=1000)
 }
 
-/// How a call ends; the same in README.md.
-const EXIT_CODES: &str = "Exit codes:
-  0    clean
-  1    failed
-  2    wrong usage
-  3    finished, but with rejects, or nothing came out
-  4    verification failed: something is damaged
-  5    finished, but beyond a threshold: of a drift, of a figure, or --require-fit
-  6    the run is not finished
-  130  interrupted
-  141  the reader of the output ended first";
-
 /// Compresses corpora of chat and agent transcripts, provably lossless.
 #[derive(Debug, Parser)]
-#[command(name = "condenser", version, about, propagate_version = true, after_help = EXIT_CODES)]
+#[command(name = "condenser", version, about, propagate_version = true)]
+#[command(disable_help_flag = true, disable_version_flag = true, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
     /// Say more on stderr: -v what happens, -vv also details, -vvv everything.
-    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    #[arg(long, short, global = true, action = ArgAction::Count, help_heading = SHOWN)]
     pub(crate) verbose: u8,
+    /// Colours: auto is on a terminal, unless `NO_COLOR` is set.
+    #[arg(long, global = true, value_enum, value_name = "WHEN", help_heading = SHOWN)]
+    pub(crate) color: Option<ColorWhen>,
+    /// Short help with -h, help with every flag with --help.
+    #[arg(long, short, global = true, action = ArgAction::Help, help_heading = SHOWN)]
+    help: Option<bool>,
+    /// Print the version.
+    #[arg(long, short = 'V', global = true, action = ArgAction::Version, help_heading = SHOWN)]
+    version: Option<bool>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Compress conversations into a run directory, or as a filter from stdin to stdout.
+    /// Compress conversations into a run directory, or as a filter.
     Compress(Box<CompressArgs>),
     /// Run a job file.
-    Run(RunArgs),
-    /// Report of a finished run, or what changed from one run to another: ratio, quality, and what falls to whom.
+    Run(Box<RunArgs>),
+    /// Report of a finished run, or what changed from one run to another.
     Report(Box<ReportRunsArgs>),
-    /// Delete originals of a compaction store that are older than some days and proven to be restorable.
+    /// Delete originals that a store of nights is proven to give back.
     Expire(ExpireArgs),
-    /// Make one run of the nights of a store; what it replaces goes with --yes.
+    /// Make one run of the nights of a store.
+    ///
+    /// What it replaces goes with --yes.
     Merge(MergeArgs),
-    /// Read the rejects of a run again, after a fix, into a run of their own: INPUT is the run, with other options.
+    /// Read the rejects of a run again, after a fix, into a run of their own.
     RetryRejects(Box<RetryArgs>),
     /// Join what several machines did with `--shard` into a finished run.
     Finish(FinishArgs),
     /// Bring the originals back, byte for byte.
     Restore(RestoreArgs),
-    /// What a run holds, file by file, finished or not.
+    /// What a run holds, file by file.
+    ///
+    /// Of a run that is not finished too, and of a store night by night.
     Ls(ListArgs),
-    /// One conversation out of a run, as it was or as it is shown, without reading the rest.
+    /// One conversation out of a run, as it was or as it is shown.
     Get(GetArgs),
-    /// One conversation before and after, side by side with the decisions, or its archive as Markdown.
+    /// One conversation before and after, side by side, and why.
+    ///
+    /// Or its archive as Markdown, what one mark hides, or a page.
     Show(ShowArgs),
-    /// Recompute every hash of a run and restore every record; exit code 4 on any difference.
+    /// Recompute every hash of a run and restore every record.
+    ///
+    /// Exit code 4 on any difference.
     Verify(VerifyArgs),
-    /// Say for every message of an input why it would be kept or compressed.
+    /// Why each message of an input would be kept or compressed.
     Explain(Box<ExplainArgs>),
-    /// Try option sets on a sample of the inputs: what each saves and loses, and which to take.
+    /// Try option sets on a sample: what each saves and loses.
     Sweep(Box<SweepArgs>),
-    /// Learn from finished conversations what their next turns use, for `--look-ahead off`.
+    /// Learn what next turns use, for `--look-ahead off`.
+    ///
+    /// From finished conversations; what is learned is a file for `--use-model`.
     Learn(Box<LearnUsesArgs>),
-    /// Damage what comes out of an input in known ways, and count how often each metric notices.
+    /// Damage outputs in known ways, and count which metrics notice.
     Calibrate(Box<CalibrateArgs>),
-    /// Ask a model through a batch API, at half the price: plan, submit, poll, fetch, then run the job.
+    /// Ask a model through a batch API, at half the price.
+    ///
+    /// In this order: plan, submit, poll, fetch, plan again until nothing is open; then run the job.
     #[cfg(feature = "llm")]
     Llm(ModelArgs),
-    /// Print the published schema of a table or document; without a name, list them.
+    /// Print the schema of a table or document; without a name, list them.
     Schema(SchemaArgs),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
+    /// Print the manual page of a command, or write those of all.
+    Man(ManArgs),
+    /// Help with a command or a topic.
+    Help(HelpArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CompressArgs {
+    /// Files, folders or patterns with JSON lines (plain, gzip or zstd), documents, Parquet or Arrow IPC, also in s3://,
+    /// gs://, az:// and on http(s)://, or `-` for stdin.
+    #[arg(required = true, value_name = "INPUT")]
+    pub(crate) inputs: Vec<String>,
     #[command(flatten)]
     pub(crate) job: JobArgs,
     /// As a filter: the file that restores the input.
@@ -96,6 +119,9 @@ pub(crate) struct CompressArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RetryArgs {
+    /// The run whose rejects are read again.
+    #[arg(value_name = "RUN")]
+    pub(crate) rejected: String,
     #[command(flatten)]
     pub(crate) job: JobArgs,
     #[command(flatten)]
@@ -111,29 +137,20 @@ pub(crate) struct RunArgs {
     /// a text. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Directory for the run; goes before the file, as the flags below do.
-    #[arg(long, short, value_name = "RUN")]
-    pub(crate) output: Option<String>,
-    /// Number of workers.
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<usize>,
-    /// Print errors only.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-    /// Whether the model may be asked.
-    #[arg(long, value_enum, value_name = "MODE")]
-    pub(crate) llm: Option<LlmMode>,
     /// Run nothing: print the job with all defaults, list its inputs, and estimate memory, disk and time from a sample.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// With `kind = "report"`: print the figures as JSON.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) json: bool,
     /// With `kind = "dataset"`: keep the sides of the conversations of an earlier run.
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", hide_short_help = true)]
     pub(crate) split_from: Option<String>,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
+    /// What goes over the file: the flags of `condenser compress`.
+    #[command(flatten)]
+    pub(crate) over: JobArgs,
 }
 
 /// What belongs to one call of a job, not to the job.
@@ -546,6 +563,23 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: clap_complete::Shell,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The command, such as `compress` or `llm plan` [default: condenser itself].
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// Write the pages of all commands into this folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HelpArgs {
+    /// A command, such as `compress` or `llm plan`, or a topic, such as `options`; without one, what there is.
+    #[arg(value_name = "COMMAND|TOPIC")]
+    pub(crate) about: Vec<String>,
+}
+
 #[cfg(feature = "llm")]
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
@@ -556,7 +590,7 @@ pub(crate) struct ModelArgs {
 #[cfg(feature = "llm")]
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
-    /// Write the questions of a job that no kept reply answers into batches; nothing is sent.
+    /// Write the open questions of a job into batches; nothing is sent.
     Plan(BatchArgs),
     /// Hand in the batches that were planned, each of them once.
     Submit(BatchArgs),
@@ -566,9 +600,9 @@ pub(crate) enum ModelCommand {
     Fetch(BatchArgs),
     /// Say what became of the batches, without asking anybody.
     Status(BatchArgs),
-    /// Ask the model of a job what went wrong in pairs of originals and compressed texts; prints better options.
+    /// Ask the model of a job what went wrong in pairs of texts; prints better options.
     Learn(LearnArgs),
-    /// Write pairs of originals and what stands for them, to train a model of one's own with.
+    /// Write pairs of originals and what stands for them, to train a model with.
     Distill(DistillArgs),
 }
 

@@ -2,7 +2,7 @@
 
 use condenser::app::{self, App, Call, local, place, settle};
 use condenser::error::{Error, Result};
-use condenser::pipeline::Target;
+use condenser::pipeline::{JobArgs, Target};
 
 use super::args::{CompressArgs, FinishArgs, RetryArgs};
 use super::end::{Ending, Told};
@@ -12,7 +12,7 @@ use super::screen::{Given, Stdout, environment};
 /// Runs `condenser compress`.
 pub(crate) fn run(app: &App, args: CompressArgs) -> Result<Ending> {
     let usage = |message: &str| Err(Error::usage("", message));
-    let settings = settle(args.job, &environment)?;
+    let settings = settle(JobArgs { inputs: args.inputs, ..args.job }, &environment)?;
     let call = Call {
         shard: args.place.shard,
         is_fresh: args.place.fresh,
@@ -37,7 +37,7 @@ pub(crate) fn run(app: &App, args: CompressArgs) -> Result<Ending> {
 
 /// Runs `condenser retry-rejects`.
 pub(crate) fn retry_rejects(app: &App, args: RetryArgs) -> Result<Ending> {
-    let settings = settle(args.job, &environment)?;
+    let settings = settle(JobArgs { inputs: vec![args.rejected], ..args.job }, &environment)?;
     let place = args.place;
     let call = Call { shard: place.shard, is_fresh: place.fresh, ..Call::of(&settings, observer(&settings)) };
     let outcome = app::retry_rejects(app, &call)?;

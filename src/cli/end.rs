@@ -68,10 +68,15 @@ impl Told {
         if self.is_json && !self.quiet {
             message::event(&run.event(must_hold));
         } else {
-            let notes = if self.quiet { Vec::new() } else { run.notes() };
+            let notes = if self.quiet { Vec::new() } else { run.asides() };
+            let results = if self.quiet { Vec::new() } else { run.results() };
             // What the exit code speaks of is told in any case.
             let unfit_is_told = !self.quiet || self.require_fit;
-            let notes = notes.into_iter().chain(empty.clone()).chain(unfit.iter().filter(|_| unfit_is_told).cloned());
+            let notes = notes
+                .into_iter()
+                .chain(empty.clone())
+                .chain(unfit.iter().filter(|_| unfit_is_told).cloned())
+                .chain(results);
             let next = run.next().filter(|_| !self.quiet);
             let next = next.map(|(when, command)| format!("next{when}: {command}"));
             notes.chain(next).for_each(|note| message::note(&note));

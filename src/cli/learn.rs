@@ -3,6 +3,7 @@
 use condenser::app::{self, App, LearnOutcome, LearnSettings};
 use condenser::error::Result;
 use condenser::pipeline::TableOptions;
+use condenser::report::numbers::counted;
 
 use super::args::LearnUsesArgs;
 use super::end::Ending;
@@ -37,8 +38,10 @@ fn told(outcome: &LearnOutcome) -> String {
     let figures = |method: &str, recall, ratio: f64| row(method, &percent(recall), &format!("{ratio:.2}"));
     [
         format!(
-            "learned from {} conversations, judged on {} others, whose next turns needed {} values of what stood before\n",
-            outcome.n_trained, outcome.n_judged, outcome.n_needed
+            "learned from {}, judged on {}, whose next turns needed {} of what stood before\n",
+            counted(outcome.n_trained as u64, "conversation"),
+            counted(outcome.n_judged as u64, "other"),
+            counted(outcome.n_needed as u64, "value")
         ),
         row("method", "in place", "ratio"),
         figures("this model", outcome.recall, outcome.ratio),

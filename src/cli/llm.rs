@@ -13,6 +13,7 @@ use condenser::error::{Error, Result};
 use condenser::llm::batch::{self, Asking, BatchLimits, BatchStage, Batches, Endpoint, Receipt};
 use condenser::llm::{ModelSettings, Patience, Prompts, ReplyStore, Usage};
 use condenser::pipeline::{JobSettings, LlmSettings, Target};
+use condenser::report::numbers::{by_count, counted};
 use condenser::report::plain;
 use serde_json::{Value, json};
 
@@ -92,17 +93,24 @@ fn plan_batches(app: &App, args: &BatchArgs) -> Result<Ending> {
     ask_through(app, &job.settings, collector.clone(), &observer(&job.settings))?;
     let planned = collector.finish()?;
     let (n_new, n_waiting, n_batches) = (planned.n_new, planned.n_waiting, planned.batches.len());
+    let are_planned = || {
+        let (requests, batches) = (counted(n_new as u64, "request"), counted(n_batches as u64, "batch"));
+        format!("{requests} {} planned in {batches}", by_count(n_new as u64, "is", "are"))
+    };
+    let stand = by_count(n_waiting as u64, "stands", "stand");
     let mut sentence = match (n_new, n_waiting) {
         (0, 0) => NOTHING_OPEN.to_owned(),
-        (0, _) => format!("nothing new is open; {n_waiting} requests stand in batches that are not fetched yet"),
-        (_, 0) => format!("{n_new} requests are planned in {n_batches} batches; next: condenser llm submit"),
-        _ => format!(
-            "{n_new} requests are planned in {n_batches} batches, {n_waiting} stand in earlier ones; next: condenser \
-             llm submit"
-        ),
+        (0, _) => {
+            let waiting = counted(n_waiting as u64, "request");
+            format!("nothing new is open; {waiting} {stand} in batches that are not fetched yet")
+        }
+        (_, 0) => format!("{}; next: condenser llm submit", are_planned()),
+        _ => format!("{}, {n_waiting} {stand} in earlier ones; next: condenser llm submit", are_planned()),
     };
     if planned.n_too_long > 0 {
-        sentence.push_str(&format!("; {} are larger than a batch may be and stay without a reply", planned.n_too_long));
+        let n = planned.n_too_long as u64;
+        let stay = by_count(n, "is larger than a batch may be and stays", "are larger than a batch may be and stay");
+        sentence.push_str(&format!("; {n} {stay} without a reply"));
     }
     let names: Vec<_> = planned.batches.iter().map(|batch| &batch.name).collect();
     let object = json!({
@@ -119,13 +127,16 @@ fn submit(app: &App, args: &BatchArgs) -> Result<Ending> {
     let handed = app.wait(batch::submit(&endpoint, &batches))?;
     let n_requests: u64 = handed.iter().map(|handed| handed.n_requests).sum();
     let n_found = handed.iter().filter(|handed| handed.was_there).count();
-    let sentence = match (handed.len(), n_found) {
-        (0, _) => "no batch is planned, so none was submitted".to_owned(),
-        (n, 0) => format!("{n} batches with {n_requests} requests are submitted; next: condenser llm poll --wait"),
-        (n, _) => format!(
-            "{n} batches with {n_requests} requests are submitted, {n_found} of them by an earlier call that was \
-             stopped; next: condenser llm poll --wait"
-        ),
+    let n_batches = handed.len() as u64;
+    let (batches, requests) = (counted(n_batches, "batch"), counted(n_requests, "request"));
+    let are = by_count(n_batches, "is", "are");
+    let found = match n_found {
+        0 => String::new(),
+        n => format!(", {n} of them by an earlier call that was stopped"),
+    };
+    let sentence = match n_batches {
+        0 => "no batch is planned, so none was submitted".to_owned(),
+        _ => format!("{batches} with {requests} {are} submitted{found}; next: condenser llm poll --wait"),
     };
     job.says(args, &sentence, &json!({ "submitted": handed, "requests": n_requests }))?;
     Ok(Ending::Clean)
@@ -151,8 +162,15 @@ fn poll(app: &App, args: &PollArgs) -> Result<Ending> {
         polled.iter().fold((0, 0), |(done, all), batch| (done + batch.n_done, all + batch.n_requests));
     let mut sentence = match (n_ended, n_running) {
         (0, 0) => "no batch is waited for".to_owned(),
-        (n, 0) => format!("{n} batches have ended; next: condenser llm fetch"),
-        (n, m) => format!("{m} batches are at work, {n} have ended; {n_done} of {n_requests} requests are done"),
+        (n, 0) => {
+            let have = by_count(n as u64, "has", "have");
+            format!("{} {have} ended; next: condenser llm fetch", counted(n as u64, "batch"))
+        }
+        (n, m) => {
+            let (batches, are) = (counted(m as u64, "batch"), by_count(m as u64, "is", "are"));
+            let (have, requests) = (by_count(n as u64, "has", "have"), counted(n_requests, "request"));
+            format!("{batches} {are} at work, {n} {have} ended; {n_done} of {requests} done")
+        }
     };
     for (name, why) in &refused {
         sentence.push_str(&format!("; batch {name} was refused ({why}) and its requests are open again"));
@@ -174,10 +192,9 @@ fn fetch(app: &App, args: &BatchArgs) -> Result<Ending> {
     let mut sentence = if fetched.is_empty() {
         "no batch has ended since the last time".to_owned()
     } else {
-        format!(
-            "{} batches are fetched: {n_replies} replies, {n_failed} refused for good, {n_open} open again",
-            receipts.len()
-        )
+        let n = receipts.len() as u64;
+        let (batches, are, replies) = (counted(n, "batch"), by_count(n, "is", "are"), counted(n_replies, "reply"));
+        format!("{batches} {are} fetched: {replies}, {n_failed} refused for good, {n_open} open again")
     };
     if let Some(total) = total {
         sentence.push_str(&format!(", for {total:.4}"));
@@ -206,16 +223,17 @@ fn status(args: &BatchArgs) -> Result<Ending> {
             let (stage, id) = (&batch.state.stage, batch.state.stage.id().unwrap_or("not at the API"));
             let more = match stage {
                 BatchStage::Fetched(Receipt { n_replies, n_failed, n_open, .. }) => {
-                    format!(": {n_replies} replies, {n_failed} refused for good, {n_open} open again")
+                    format!(": {}, {n_failed} refused for good, {n_open} open again", counted(*n_replies, "reply"))
                 }
                 BatchStage::Refused { message, .. } => format!(": {}", plain::line(message)),
                 _ => String::new(),
             };
-            let (name, n_requests) = (&batch.name, batch.state.n_requests);
-            format!("\n{name}  {n_requests} requests  {}  {id}{more}", stage.as_str())
+            let (name, requests) = (&batch.name, counted(batch.state.n_requests, "request"));
+            format!("\n{name}  {requests}  {}  {id}{more}", stage.as_str())
         })
         .collect();
-    let sentence = format!("{} batches and {} kept replies{}", batches.len(), store.len(), lines.concat());
+    let (n_batches, replies) = (counted(batches.len() as u64, "batch"), counted(store.len() as u64, "kept reply"));
+    let sentence = format!("{n_batches} and {replies}{}", lines.concat());
     let list: Vec<_> = batches.iter().map(|batch| json!({ "batch": batch.name, "state": batch.state })).collect();
     let object = json!({ "batches": list, "replies": store.len(), "lines_passed_over": store.n_skipped() });
     if args.json {

@@ -5,6 +5,7 @@ use std::backtrace::Backtrace;
 use std::error::Error as _;
 use std::io::{self, Write};
 
+use clap::builder::StyledStr;
 use condenser::app::{STDOUT, unwritten};
 use condenser::error::{Error, ErrorKind};
 use condenser::pipeline::News;
@@ -12,19 +13,29 @@ use condenser::report::plain;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::screen::{Given, Stdout, tell, tell_json};
+use super::screen::{Given, Stdout, tell, tell_json, tell_marked, tell_styled};
 
 /// Tells an error on stderr: a line for what happened, one for each cause, one for what to do.
 pub(crate) fn error(error: &Error) {
-    tell(&format!("error: {error}"));
+    tell_marked("error:", &error.to_string());
     let mut cause = error.source();
     while let Some(inner) = cause {
         tell(&format!("  because: {inner}"));
         cause = inner.source();
     }
     if let Some(hint) = hint(error) {
-        tell(&format!("hint: {hint}"));
+        tell_marked("hint:", hint);
     }
+}
+
+/// Tells what is wrong with a command line; what is quoted in it must be plain already.
+pub(crate) fn usage(text: &StyledStr) {
+    // The help of one screen says more to who has just mistyped a flag than that of ten.
+    let short = |text: String| match text.rsplit_once("--help") {
+        Some((before, after)) if before.contains("For more information") => format!("{before}-h{after}"),
+        _ => text,
+    };
+    tell_styled(&short(text.to_string()), &short(text.ansi().to_string()));
 }
 
 /// Tells a note on stderr, on a line of its own.

@@ -8,11 +8,13 @@ mod end;
 mod expire;
 mod explain;
 mod get;
+mod help;
 mod learn;
 #[cfg(feature = "llm")]
 mod llm;
 mod log;
 mod ls;
+mod man;
 mod merge;
 mod message;
 mod progress;
@@ -49,7 +51,11 @@ pub(crate) fn main() -> ExitCode {
         Err(ending) => return ExitCode::from(ending as u8),
     };
     log::start(cli.verbose);
-    let ending = attended(cli.command).unwrap_or_else(|error| ended(&error));
+    let Some(command) = cli.command else {
+        message::lines(&help::start());
+        return ExitCode::from(Ending::Usage as u8);
+    };
+    let ending = attended(command).unwrap_or_else(|error| ended(&error));
     ExitCode::from(ending as u8)
 }
 
@@ -94,6 +100,8 @@ fn run(app: &App, command: Command) -> Result<Ending> {
         Command::Llm(args) => llm::run(app, args.command),
         Command::Schema(args) => schema::run(args.name.as_deref()),
         Command::Completions(args) => schema::completions(args.shell),
+        Command::Man(args) => man::run(&args),
+        Command::Help(args) => help::run(&args.about),
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use condenser::app::ratio;
 use condenser::pipeline::{Commit, JobSettings, News, Observer, Progress, ProgressMode, RunPlan};
-use condenser::report::numbers::counted;
+use condenser::report::numbers::{bytes, counted, seconds};
 use condenser::report::plain;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -16,6 +16,8 @@ use super::{message, screen};
 const JSON_EVERY: Duration = Duration::from_secs(1);
 /// A log gets a line at most this often.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
+/// … and a line for so many files.
+const FILES_A_LINE: u64 = 100;
 
 /// The observer that a job asks for.
 pub(crate) fn observer(job: &JobSettings) -> Arc<dyn Observer> {
@@ -28,7 +30,7 @@ pub(crate) fn observer(job: &JobSettings) -> Arc<dyn Observer> {
     match mode {
         ProgressMode::Bar => Arc::new(Bar::default()),
         ProgressMode::Json => Arc::new(Json { clock: Clock::new() }),
-        ProgressMode::Plain => Arc::new(Plain { clock: Clock::new() }),
+        ProgressMode::Plain => Arc::new(Plain { clock: Clock::new(), files: Mutex::default() }),
         ProgressMode::Auto | ProgressMode::None => Arc::new(Notes { quiet: job.quiet }),
     }
 }
@@ -112,9 +114,33 @@ impl Observer for Bar {
     }
 }
 
-/// A line per part, and between them one every [`PLAIN_EVERY`].
+/// A line for every [`FILES_A_LINE`] files and for the last of them, and between them one every [`PLAIN_EVERY`].
 struct Plain {
     clock: Clock,
+    files: Mutex<Files>,
+}
+
+/// Files that are done.
+#[derive(Default)]
+struct Files {
+    n_done: u64,
+    bytes: u64,
+    n_told: u64,
+}
+
+impl Files {
+    /// Files of a part that is done; what is told of all so far, when it is time.
+    fn add(&mut self, commit: &Commit) -> Option<String> {
+        // Of a file in several parts the first counts.
+        self.n_done += if commit.split.is_first() { commit.inputs().len() as u64 } else { 0 };
+        self.bytes += commit.input.stream_bytes;
+        (self.n_done / FILES_A_LINE > self.n_told / FILES_A_LINE).then(|| self.tell())
+    }
+
+    fn tell(&mut self) -> String {
+        self.n_told = self.n_done;
+        format!("{}, {}: restored and compared", counted(self.n_done, "file"), bytes(self.bytes))
+    }
 }
 
 impl Observer for Plain {
@@ -123,20 +149,31 @@ impl Observer for Plain {
     }
     fn begins(&self, plan: &RunPlan, before: &Progress) {
         self.clock.begins(plan, before);
+        *self.files.lock().unwrap_or_else(PoisonError::into_inner) = Files::default();
     }
     fn progress(&self, progress: &Progress) {
         if let Some(time) = self.clock.tick(PLAIN_EVERY, progress) {
             let totals = &progress.totals;
-            let share = time.share.map_or_else(String::new, |share| format!("{:.0} %, ", share * 100.0));
-            let left = time.left.map_or_else(String::new, |left| format!(", {} s left", left.as_secs()));
+            // What is not done is no 100 %.
+            let share = time.share.map_or_else(String::new, |share| format!("{:.0} %, ", (share * 100.0).floor()));
+            let left = time.left.map_or_else(String::new, |left| format!(", {} left", seconds(left.as_secs_f64())));
             let speed = time.bytes_per_second / 1e6;
-            let (done, rejects) = (counted(totals.conversations, "conversation"), totals.rejects);
-            message::note(&format!("{share}{done}, {speed:.0} MB/s{}, {rejects} rejected{left}", ratio(totals)));
+            let done = counted(totals.conversations, "conversation");
+            let rejects = if totals.rejects > 0 { format!(", {} rejected", totals.rejects) } else { String::new() };
+            message::note(&format!("{share}{done}, {speed:.0} MB/s{}{rejects}{left}", ratio(totals)));
         }
     }
     fn committed(&self, commit: &Commit) {
-        let (source, bytes) = (commit.sources(), counted(commit.input.stream_bytes, "byte"));
-        message::note(&format!("part {:05}: {source}: {bytes}, restored and compared", commit.part));
+        let told = self.files.lock().unwrap_or_else(PoisonError::into_inner).add(commit);
+        if let Some(told) = told {
+            message::note(&told);
+        }
+    }
+    fn ends(&self) {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if files.n_done > files.n_told {
+            message::note(&files.tell());
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use condenser::app::{self, App, PartOfNight, RestoreSettings, Restoring};
 use condenser::error::{Error, Result};
-use condenser::report::numbers::counted;
+use condenser::report::numbers::{by_count, counted};
 
 use super::args::RestoreArgs;
 use super::end::Ending;
@@ -36,8 +36,9 @@ pub(crate) fn run(app: &App, args: RestoreArgs) -> Result<Ending> {
         message::note(&format!("what is restored is not all of the store: {lost}"));
     }
     for file in outcome.files.iter().filter(|file| file.n_lost_rows > 0) {
-        let (source, n_lost) = (&file.source, file.n_lost_rows);
-        message::note(&format!("{source}: {n_lost} rows were damaged in the source and are not in the restored table"));
+        let (source, rows) = (&file.source, counted(file.n_lost_rows, "row"));
+        let (were, are) = if file.n_lost_rows == 1 { ("was", "is") } else { ("were", "are") };
+        message::note(&format!("{source}: {rows} {were} damaged in the source and {are} not in the restored table"));
     }
     if let Some(folder) = outcome.folder.filter(|_| !args.quiet) {
         for file in outcome.files.iter().filter(|file| file.is_renamed) {
@@ -59,8 +60,13 @@ pub(crate) fn run(app: &App, args: RestoreArgs) -> Result<Ending> {
         return Ok(Ending::Failed);
     }
     if outcome.n_missing > 0 {
-        let n = outcome.n_missing;
-        message::note(&format!("{n} ids have no original in the map; their summaries were kept"));
+        let n = outcome.n_missing as u64;
+        let kept = by_count(
+            n,
+            "has no original in the map; its summary was kept",
+            "have no original in the map; their summaries were kept",
+        );
+        message::note(&format!("{} {kept}", counted(n, "id")));
         return Ok(Ending::Rejects);
     }
     Ok(Ending::Clean)

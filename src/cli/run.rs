@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use clap::ValueEnum;
 use condenser::app::{self, App, Call, NightNews, check_report_of_job, report_of_job, settle};
 use condenser::error::{Error, Result};
-use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
+use condenser::pipeline::{JobArgs, JobKind, JobSettings, Target, read_job};
 use condenser::report::night_line;
+use toml::Value;
 
 use super::args::RunArgs;
 use super::end::{Ending, Told};
@@ -14,18 +14,17 @@ use super::progress::observer;
 use super::screen::environment;
 use super::{message, report};
 
+/// How files with transcripts end, which somebody may take for jobs.
+const DATA: [&str; 7] = ["jsonl", "ndjson", "json", "gz", "zst", "parquet", "arrow"];
+/// The tables of a job that flags have keys in.
+const TABLES: [&str; 2] = ["engine", "llm"];
+
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &RunArgs) -> Result<Ending> {
     let mut sets = args.set.clone();
-    if let Some(mode) = args.llm.and_then(|mode| mode.to_possible_value()) {
-        sets.push(format!("llm.mode={}", mode.get_name()));
-    }
-    // As TOML, so that a name like `true` stays one.
-    sets.extend(args.output.as_ref().map(|output| format!("output={}", toml::Value::from(output.as_str()))));
-    let split_from = args.split_from.as_deref().map(toml::Value::from);
+    sets.extend(sets_of(&args.over)?);
+    let split_from = args.split_from.as_deref().map(Value::from);
     sets.extend(split_from.map(|run| format!("dataset.split_from={run}")));
-    sets.extend(args.threads.map(|threads| format!("threads={threads}")));
-    sets.extend(args.quiet.then(|| "quiet=true".to_owned()));
     let mut settings = read(&args.job, &sets)?;
     if args.json {
         settings.report.json = Some(true);
@@ -53,6 +52,24 @@ pub(crate) fn run(app: &App, args: &RunArgs) -> Result<Ending> {
     };
     let is_over = report.map(|report| report::show(&report, settings.report.is_json(), None, false)).transpose()?;
     Ok(if is_over == Some(true) { Ending::Threshold } else { ending })
+}
+
+/// Flags as what is set over a job file.
+fn sets_of(over: &JobArgs) -> Result<Vec<String>> {
+    let wrong = |error| Error::internal("", "the flags are no TOML").because(error);
+    let is_said = |value: &Value| value.as_array().is_none_or(|list| !list.is_empty());
+    let mut sets = Vec::new();
+    for (key, value) in toml::Table::try_from(over).map_err(wrong)? {
+        match value {
+            Value::Table(table) if TABLES.contains(&&*key) => {
+                let inner = table.iter().filter(|(_, value)| is_said(value));
+                sets.extend(inner.map(|(name, value)| format!("{key}.{name}={value}")));
+            }
+            value if is_said(&value) => sets.push(format!("{key}={value}")),
+            _ => {}
+        }
+    }
+    Ok(sets)
 }
 
 fn night(app: &App, call: &Call<'_>) -> Result<Ending> {
@@ -84,6 +101,10 @@ fn night(app: &App, call: &Call<'_>) -> Result<Ending> {
 /// The job that a file says, with what is set over it.
 pub(super) fn read(path: &Path, sets: &[String]) -> Result<JobSettings> {
     let name = path.to_string_lossy();
+    if path.extension().is_some_and(|is| DATA.iter().any(|of_data| is == *of_data)) && path.exists() {
+        let error = Error::usage(&*name, "this is no job file: those are TOML");
+        return Err(error.hinting("to compress transcripts: condenser compress INPUT -o RUN"));
+    }
     let text = std::fs::read_to_string(path)
         .map_err(|error| Error::usage(&*name, "the job file cannot be read").because(error))?;
     settle(read_job(&name, &text, sets)?, &environment).map_err(|mut error| {

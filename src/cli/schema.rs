@@ -1,11 +1,10 @@
 //! `condenser schema` and `condenser completions`: what is published about the files and the command line.
 
-use clap::CommandFactory;
 use condenser::error::{Error, Result};
 use condenser::report::{schema, schema_names};
 
-use super::args::Cli;
 use super::end::Ending;
+use super::help::{self, Wanted};
 use super::message;
 
 /// Prints a schema, or the names of all.
@@ -28,7 +27,7 @@ fn names() -> Vec<&'static str> {
 /// Prints a completion script.
 pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Ending> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "condenser", &mut script);
+    clap_complete::generate(shell, &mut help::command(Wanted::Short), "condenser", &mut script);
     message::data(&String::from_utf8_lossy(&script))?;
     Ok(Ending::Clean)
 }

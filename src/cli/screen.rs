@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write};
 use std::pin::Pin;
+use std::sync::OnceLock;
 use std::task::{Context, Poll};
 
 use condenser::io::store::without_secrets;
@@ -12,9 +13,59 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::Value;
 use tokio::io::AsyncWrite;
 
+/// When there are colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ColorWhen {
+    /// On a terminal, unless the variable `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// In files and pipes too.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+/// What was asked for, once for all.
+static COLORS: OnceLock<ColorWhen> = OnceLock::new();
+
+/// Sets when there are colours; the first call counts.
+pub(super) fn set_colors(when: ColorWhen) {
+    COLORS.get_or_init(|| when);
+}
+
+/// Whether what goes to a terminal, or not to one, has colours. `console` knows what terminals can do.
+fn has_colours(is_terminal: bool, can: impl FnOnce() -> bool) -> bool {
+    match COLORS.get().copied().unwrap_or_default() {
+        ColorWhen::Always => true,
+        ColorWhen::Never => false,
+        ColorWhen::Auto => {
+            let objects = environment("NO_COLOR").is_some_and(|value| !value.is_empty());
+            is_terminal && !objects && can()
+        }
+    }
+}
+
+/// Whether stderr has colours.
+pub(super) fn stderr_has_colours() -> bool {
+    has_colours(io::stderr().is_terminal(), console::colors_enabled_stderr)
+}
+
 /// Tells one line on stderr: line feeds in it are written out, and what addresses keep secret is left out.
 pub(super) fn tell(line: &str) {
     to_stderr(&format!("{}\n", plain::line(&without_secrets(line))));
+}
+
+/// The same behind a word that says what it is, such as `error:`, in its colour.
+pub(super) fn tell_marked(word: &str, line: &str) {
+    let line = plain::line(&without_secrets(line)).into_owned();
+    let style = console::Style::new().for_stderr().force_styling(stderr_has_colours()).bold();
+    let style = if word == "error:" { style.red() } else { style.cyan() };
+    to_stderr(&format!("{} {line}\n", style.apply_to(word)));
+}
+
+/// Tells lines on stderr that are plain already, in colours where they are wanted.
+pub(super) fn tell_styled(plain: &str, coloured: &str) {
+    to_stderr(if stderr_has_colours() { coloured } else { plain });
 }
 
 /// Tells machines something on stderr, as one line of JSON.
@@ -49,8 +100,7 @@ pub(super) fn columns_and_colours(otherwise: usize, goes_elsewhere: bool) -> (us
     let is_terminal = !goes_elsewhere && io::stdout().is_terminal();
     let seen = || is_terminal.then(|| console::Term::stdout().size_checked()).flatten();
     let width = seen().map_or(otherwise, |(_, columns)| usize::from(columns));
-    let objects = environment("NO_COLOR").is_some_and(|value| !value.is_empty());
-    (width, is_terminal && !objects && console::colors_enabled())
+    (width, !goes_elsewhere && has_colours(is_terminal, console::colors_enabled))
 }
 
 /// What stdout is given.

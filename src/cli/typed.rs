@@ -3,14 +3,15 @@
 
 use std::ffi::OsString;
 
-use clap::Parser;
+use clap::{FromArgMatches as _, ValueEnum as _};
 use condenser::io::store::without_secrets;
 use condenser::report::plain;
 
 use super::args::Cli;
 use super::end::{Ending, ended};
+use super::help::{self, Wanted};
 use super::message;
-use super::screen::columns_and_colours;
+use super::screen::{ColorWhen, set_colors};
 
 const NAME: &str = "condenser";
 const SET: &str = "--set";
@@ -20,22 +21,43 @@ const UNSAID: &str = "…";
 /// The command line, or how the call ends: after help or a version that was asked for, or after a mistake that was told.
 pub(super) fn parse() -> Result<Cli, Ending> {
     let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let error = match Cli::try_parse_from(with_name(typed.clone())) {
-        Ok(cli) => return Ok(cli),
+    // Help and mistakes are shown before there is a command line.
+    colors_of(&typed).into_iter().for_each(set_colors);
+    let wanted = if typed.iter().any(|argument| argument == "-h") { Wanted::Short } else { Wanted::Whole };
+    let error = match read(wanted, typed.clone()) {
+        Ok(cli) => {
+            set_colors(cli.color.unwrap_or_default());
+            return Ok(cli);
+        }
         Err(error) => error,
     };
     if !error.use_stderr() {
         // Help and version quote nothing.
-        let help = error.render();
-        let (_, colours) = columns_and_colours(0, false);
-        let printed = message::result(&if colours { help.ansi().to_string() } else { help.to_string() });
-        return Err(printed.map_or_else(|error| ended(&error), |()| Ending::Clean));
+        return Err(help::print(&error.render()).map_or_else(|error| ended(&error), |()| Ending::Clean));
     }
-    match Cli::try_parse_from(with_name(sayable(&typed))) {
-        Err(error) => message::lines(&error.render().to_string()),
-        Ok(_) => message::lines(&format!("error: the command line cannot be read: {}", error.kind())),
-    }
+    let told = match read(wanted, sayable(&typed)) {
+        Err(error) => error.render(),
+        Ok(_) => format!("error: the command line cannot be read: {}", error.kind()).into(),
+    };
+    message::usage(&told);
     Err(Ending::Usage)
+}
+
+fn read(wanted: Wanted, arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let mut command = help::command(wanted);
+    let matches = command.try_get_matches_from_mut(with_name(arguments))?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// The last `--color` that was typed before a `--`.
+fn colors_of(typed: &[OsString]) -> Option<ColorWhen> {
+    let typed: Vec<_> = typed.iter().map(|text| text.to_string_lossy()).take_while(|text| *text != "--").collect();
+    let mut values = typed.iter().enumerate().filter_map(|(at, text)| match text.strip_prefix("--color") {
+        Some("") => typed.get(at + 1).map(|value| &**value),
+        Some(value) => value.strip_prefix('='),
+        None => None,
+    });
+    values.next_back().and_then(|value| ColorWhen::from_str(value, false).ok())
 }
 
 fn with_name(arguments: Vec<OsString>) -> impl Iterator<Item = OsString> {

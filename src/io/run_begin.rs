@@ -7,6 +7,7 @@ use super::store::Place;
 use super::{LEDGER, failed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
+use crate::pipeline::numbers::{by_count, counted};
 use crate::pipeline::{Commit, FailedInput, RunPlan, Shard, commit_path, seal_packed};
 
 /// So many missing parts are named.
@@ -160,9 +161,9 @@ fn missing_parts(root: &Place, plan: &RunPlan, commits: &[Commit]) -> Error {
     let n_missing = plan.parts.len() - whole.count();
     let more = if n_missing > named.len() { ", …" } else { "" };
     let message = format!(
-        "{n_missing} of {} parts {} not committed yet: {}{more}; run their shards first, or leave them out with --partial",
-        plan.parts.len(),
-        if n_missing == 1 { "is" } else { "are" },
+        "{n_missing} of {} {} not committed yet: {}{more}; run their shards first, or leave them out with --partial",
+        counted(plan.parts.len() as u64, "part"),
+        by_count(n_missing as u64, "is", "are"),
         named.join(", ")
     );
     Error::new(ErrorKind::Unfinished, root.to_string(), message)

@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 use super::admission::Admission;
 use super::bridge::Bridge;
 use super::commit::sources_of;
+use super::numbers::{by_count, counted};
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::reading::{Reading, named, sources_of_part};
 use super::{
@@ -57,6 +58,8 @@ pub async fn compress<S: Sink>(
     let ours = |part: &usize| context.shard.is_none_or(|shard| shard.takes(*part));
     let open: Vec<usize> = (0..plan.parts.len()).filter(|part| !commits.contains_key(part)).filter(ours).collect();
     let first = open.first().copied();
+    // Of a file that has grown since more was read than there is to read.
+    before.stored_bytes = before.stored_bytes.min(plan.total_bytes().unwrap_or(u64::MAX));
     context.observer.begins(plan, &before);
     let n_at_once = context.limits.parts.clamp(1, open.len().max(1));
     let admission = Admission::new(context.limits.for_batches(n_at_once), context.options.batch_bytes, n_at_once);
@@ -181,7 +184,8 @@ fn check_sizes(plan: &RunPlan, n_read: &[u64], missing: &[bool]) -> Result<()> {
     for index in inputs.filter(|&index| !missing[index]) {
         let (Some(input), Some(&n_read)) = (plan.inputs.get(index), n_read.get(index)) else { continue };
         if let Some(planned) = input.bytes_to_read().filter(|&planned| planned != n_read) {
-            let message = format!("{planned} bytes were there when the job began, but {n_read} were read");
+            let were = by_count(planned, "was", "were");
+            let message = format!("{} {were} there when the job began, but {n_read} read", counted(planned, "byte"));
             return Err(Error::input(&input.source, message));
         }
     }
@@ -281,9 +285,11 @@ async fn one_part<S: Sink>(
 fn check_share(max_rejects: Option<MaxRejects>, done: &Done, name: &str) -> Result<()> {
     let records = done.totals.conversations + done.totals.rejects;
     match max_rejects {
-        Some(MaxRejects::Share(share)) if done.totals.rejects as f64 > share * records as f64 => {
-            Err(too_many(name, done.totals.rejects, &format!("more than --max-rejects {share} of {records} records")))
-        }
+        Some(MaxRejects::Share(share)) if done.totals.rejects as f64 > share * records as f64 => Err(too_many(
+            name,
+            done.totals.rejects,
+            &format!("more than --max-rejects {share} of {}", counted(records, "record")),
+        )),
         _ => Ok(()),
     }
 }

@@ -36,6 +36,7 @@ mod make_up;
 mod map;
 mod merge;
 mod night;
+pub(crate) mod numbers;
 mod originals;
 mod part;
 mod plan;
@@ -84,7 +85,7 @@ pub use job::{
     DEFAULT_SPLIT_BYTES, DatasetArgs, DatasetOptions, EngineFiles, FORMAT_VERSION, FileKind, HOW_TO_LEARN, JobArgs,
     JobOptions, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, MERGED,
     Parameters, ProgressMode, ReportArgs, Seconds, Secret, Settled, Size, SplitOptions, StoreArgs, Target, Temperature,
-    TimeSpan, parse_size, read_job, read_keys, read_options,
+    TimeSpan, nearest, parse_size, read_job, read_keys, read_options,
 };
 pub use map::MapLine;
 pub use merge::Merge;

@@ -18,6 +18,10 @@ pub struct Tally {
     pub written: BTreeMap<String, Written>,
     /// Rejected records by reason.
     pub rejects: BTreeMap<String, RejectShare>,
+    /// Values that the assistants used, of conversations that were measured by them.
+    pub used: u64,
+    /// Those of them that still stand before their use.
+    pub used_in_place: u64,
     /// What training data came to, where some was made.
     pub training: Option<TrainingTally>,
 }
@@ -41,6 +45,10 @@ impl Tally {
         if let Some(sketch) = &commit.sketch {
             self.rejects.absorb(&sketch.rejects);
             self.training.absorb(&sketch.training);
+            for class in sketch.figures.classes.values() {
+                self.used += class.sum("used");
+                self.used_in_place += class.sum("used_in_place");
+            }
         }
     }
 
@@ -56,6 +64,11 @@ impl Tally {
         let documents = self.written.entry(kind.to_owned()).or_default();
         documents.rows += n_files as u64;
         documents.bytes += n_bytes;
+    }
+
+    /// The share of what assistants used that still stands before its use; `None` where nobody measured it.
+    pub fn grounding(&self) -> Option<f64> {
+        (self.used > 0).then(|| self.used_in_place as f64 / self.used as f64)
     }
 
     /// Bytes of everything that was written.

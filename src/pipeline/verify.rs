@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Read};
 
+use super::numbers::{by_count, counted};
 use super::rows::{RowDigest, RowMark};
 use super::{Batch, Commit, ReadInput, Restored, RestoredSlice, Restorer, Source};
 use crate::error::{Error, Result};
@@ -94,7 +95,13 @@ pub fn verify_inputs(
         return Err(differs(format!("the input goes on after row {row}, where the restored table ends")));
     }
     if records != commit.records {
-        return Err(differs(format!("{records} records were restored, but {} were read", commit.records)));
+        return Err(differs(format!(
+            "{} {} restored, but {} {} read",
+            counted(records, "record"),
+            by_count(records, "was", "were"),
+            commit.records,
+            by_count(commit.records, "was", "were")
+        )));
     }
     if commit.table.is_none() {
         let bytes = inputs.finish(&mut original)?;

@@ -1,18 +1,12 @@
 //! Numbers as people read them: the one place that says how many digits a report shows, so that terminal and page show
 //! the same. Knows numbers, neither report nor terminal nor page.
 
+use crate::pipeline::numbers::grouped;
+
+pub use crate::pipeline::numbers::{by_count, count, counted};
+
 /// What stands where nothing was measured.
 pub const NOTHING: &str = "–";
-
-/// `1,234,567`.
-pub fn count(count: u64) -> String {
-    grouped(&count.to_string())
-}
-
-/// A count and what is counted: `1 conversation`, `1,234 conversations`. Nouns take an s.
-pub fn counted(n: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
-}
 
 /// A ratio: `3.27`, from a thousand on `1,234`.
 pub fn ratio(ratio: f64) -> String {
@@ -76,20 +70,6 @@ pub fn seconds(seconds: f64) -> String {
 /// The name of a column as words: `quality_score` is `quality score`.
 pub fn words(name: &str) -> String {
     name.replace(['_', '-'], " ")
-}
-
-/// Digits in groups of three, those after the point left alone.
-fn grouped(number: &str) -> String {
-    let (sign, number) = number.strip_prefix('-').map_or(("", number), |number| ("-", number));
-    let (whole, rest) = number.split_at(number.find('.').unwrap_or(number.len()));
-    let mut out = sign.to_owned();
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && whole.chars().all(|c| c.is_ascii_digit()) && (whole.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out + rest
 }
 
 fn with_unit(count: u64, units: &[&str]) -> String {

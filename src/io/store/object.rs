@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
-use object_store::aws::AmazonS3Builder;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::path::Path;
 use object_store::{
-    BackoffConfig, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig,
-    UpdateVersion,
+    BackoffConfig, ClientConfigKey, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
+    PutPayload, RetryConfig, UpdateVersion,
 };
 
 use super::config::{MAX_BACKOFF, StoreConfig};
 use super::location::{Listed, Location, Name};
-use super::trouble::{Failure, Tries, credentials, retrying};
+use super::trouble::{Failure, PLAIN_HTTP, Tries, credentials, retrying};
 use crate::error::{Error, ErrorKind, Result};
 
 /// So many small requests are under way at once, where one needs many.
@@ -77,6 +77,7 @@ impl Version {
 impl Bucket {
     /// The clients of the bucket `name`, such as `s3://bucket`.
     pub(super) fn open(name: &str, config: &Arc<StoreConfig>) -> Result<Self> {
+        check_endpoint(name, config)?;
         let client = |max_retries| {
             let retry = RetryConfig {
                 backoff: BackoffConfig { init_backoff: config.first_backoff, max_backoff: MAX_BACKOFF, base: 2.0 },
@@ -260,6 +261,31 @@ macro_rules! built {
         }
         Arc::new(builder.build()?) as Arc<dyn ObjectStore>
     }};
+}
+
+/// Refuses the endpoint of an S3 server that is no address, or that nobody allowed, before anything is asked there.
+fn check_endpoint(name: &str, config: &StoreConfig) -> Result<()> {
+    if !name.starts_with("s3") {
+        return Ok(());
+    }
+    let mut builder = AmazonS3Builder::from_env();
+    for (key, value) in &config.settings {
+        if let Ok(key) = key.parse() {
+            builder = builder.with_config(key, value.clone());
+        }
+    }
+    let Some(endpoint) = builder.get_config_value(&AmazonS3ConfigKey::Endpoint) else { return Ok(()) };
+    let allows = builder.get_config_value(&AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp));
+    let (scheme, host) = endpoint.split_once("://").unwrap_or_default();
+    if !matches!(scheme, "http" | "https") || host.is_empty() || host.contains(char::is_whitespace) {
+        let message = "the endpoint is no address: write it with https:// or http:// in AWS_ENDPOINT_URL (in a job \
+                       store.endpoint)";
+        return Err(Error::usage(name, message));
+    }
+    if scheme == "http" && allows.is_none_or(|allows| allows != "true") {
+        return Err(Error::usage(name, PLAIN_HTTP));
+    }
+    Ok(())
 }
 
 fn build(name: &str, config: &StoreConfig, retry: RetryConfig) -> object_store::Result<Arc<dyn ObjectStore>> {

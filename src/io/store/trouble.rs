@@ -15,13 +15,13 @@ use crate::error::{Error, ErrorKind};
 /// Words of an answer that are shown.
 const MAX_SHOWN: usize = 300;
 
+/// Why a server without TLS is not asked.
+pub(super) const PLAIN_HTTP: &str = "the endpoint is plain http, which nobody allowed: name it with https, or set \
+     AWS_ALLOW_HTTP=true (in a job store.allow_http = true; for Azure AZURE_ALLOW_HTTP=true)";
+
 /// What clients, TLS and resolvers say where the settings are wrong, so that no other try helps.
 const UNSET: [(&str, &str); 5] = [
-    (
-        "URL scheme is not allowed",
-        "the endpoint is plain http, which nobody allowed: name it with https, or set AWS_ALLOW_HTTP=true (in a job \
-         store.allow_http = true; for Azure AZURE_ALLOW_HTTP=true)",
-    ),
+    ("URL scheme is not allowed", PLAIN_HTTP),
     ("invalid peer certificate", "the certificate of the server is not trusted"),
     ("InvalidContentType", "the server does not speak TLS there: write the address with http"),
     ("Name or service not known", "there is no server of this name: look at the address or the endpoint"),

@@ -31,7 +31,7 @@ pub use llm::{
     DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices,
     LlmProvider, LlmSettings, Parameters,
 };
-pub use read::{read_job, read_keys, read_options};
+pub use read::{nearest, read_job, read_keys, read_options};
 pub use report::ReportArgs;
 pub use settle::{DEFAULT_MEMORY, DEFAULT_SPLIT_BYTES, FORMAT_VERSION, JobOptions, JobSettings, Target};
 pub use store::{Secret, StoreArgs};
@@ -49,7 +49,7 @@ pub struct JobArgs {
     pub kind: Option<JobKind>,
     /// Files, folders or patterns with JSON lines (plain, gzip or zstd), documents, Parquet or Arrow IPC, also in s3://,
     /// gs://, az:// and on http(s)://, or `-` for stdin.
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(skip)]
     pub inputs: Vec<String>,
     /// Directory for the run, also in s3://, gs:// or az://; `-` writes records to stdout.
     #[arg(long, short, value_name = "RUN")]

@@ -248,8 +248,8 @@ fn unknown(message: &str) -> Option<String> {
     })
 }
 
-/// That a `name` is not known, and which of the `known` may be meant.
-fn nearest(what: &str, name: &str, known: &[&str]) -> String {
+/// That a `name` of `what` is not known, and which of the `known` may be meant.
+pub fn nearest(what: &str, name: &str, known: &[&str]) -> String {
     let likeness = |other: &&str| strsim::jaro_winkler(name, other);
     match known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b))) {
         Some(nearest) if likeness(&nearest) >= LIKE => format!("unknown {what} `{name}`; did you mean `{nearest}`?"),

@@ -6,6 +6,7 @@ use super::Recommended;
 use super::document::{SweepChoice, SweepChoiceKind, SweepDocument, SweepFigures};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EngineArgs, EngineOptions, changes};
+use crate::pipeline::numbers::counted;
 use crate::pipeline::{JobArgs, TableOptions};
 
 /// What stands in the job beside the options of the engine.
@@ -52,10 +53,10 @@ pub fn job_file(document: &SweepDocument, recommended: &Recommended, frame: &Job
 fn header(document: &SweepDocument) -> String {
     let SweepDocument { sample, recommendation, .. } = document;
     let mut text = format!(
-        "Written by `condenser sweep` {} from {} of {} conversations.\n{}\n",
+        "Written by `condenser sweep` {} from {} of {}.\n{}\n",
         document.engine_version,
         sample.drawn,
-        sample.conversations,
+        counted(sample.conversations as u64, "conversation"),
         says(recommendation)
     );
     let floor: Vec<String> = document.floor.iter().map(ToString::to_string).collect();
@@ -64,8 +65,8 @@ fn header(document: &SweepDocument) -> String {
     text.push_str(&format!("difference to the options as given: {}\n", line(&recommendation.above_given)));
     if let Some(held_back) = &document.held_back {
         text.push_str(&format!(
-            "on {} conversations that were held back: {}\ndifference to the options as given: {}\n",
-            held_back.conversations,
+            "on {} held back: {}\ndifference to the options as given: {}\n",
+            counted(held_back.conversations as u64, "conversation"),
             line(&held_back.recommended),
             line(&held_back.above_given)
         ));

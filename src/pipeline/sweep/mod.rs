@@ -33,6 +33,7 @@ use trial::Trial;
 
 use super::bridge::Bridge;
 use super::job::asks_a_model;
+use super::numbers::{count, counted};
 use super::{EngineFiles, Policy, PolicyOptions};
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
@@ -82,7 +83,11 @@ pub fn sweep(
     if drawn.sample.is_empty() {
         return Err(nothing_drawn(&drawn));
     }
-    watch.tell(&format!("drawn: {} of {} conversations", drawn.sample.len(), drawn.n_conversations));
+    watch.tell(&format!(
+        "drawn: {} of {}",
+        count(drawn.sample.len() as u64),
+        counted(drawn.n_conversations as u64, "conversation")
+    ));
     let sets = option_sets(&options.base, options.keep_window);
     let engines = sets.iter().map(|set| trial::engine(&set.options, &options.files));
     let engines = engines.collect::<Result<Vec<Engine>>>()?;
@@ -134,8 +139,11 @@ fn nothing_drawn(drawn: &Drawn) -> Error {
         (0, 0) => "the inputs hold no records, so there is nothing to measure".to_owned(),
         (0, n) => {
             let first = drawn.first_reject.as_ref().map(|first| format!("; {first}")).unwrap_or_default();
-            format!("none of the {n} records is a conversation, so there is nothing to measure{first}")
+            let none =
+                if n == 1 { "the only record is no".to_owned() } else { format!("none of the {n} records is a") };
+            format!("{none} conversation, so there is nothing to measure{first}")
         }
+        (1, _) => "the only conversation is too long for the sample; raise --sample-bytes".to_owned(),
         (n, _) => format!("all {n} conversations are too long for the sample; raise --sample-bytes"),
     };
     let error = Error::new(ErrorKind::Empty, "", message);
@@ -180,7 +188,11 @@ fn search(
         }
         done = size;
         search.rounds.push(SweepRound { sets: alive.len(), conversations: size });
-        watch.tell(&format!("{} option sets measured on {size} conversations", alive.len()));
+        watch.tell(&format!(
+            "{} measured on {}",
+            counted(alive.len() as u64, "option set"),
+            counted(size as u64, "conversation")
+        ));
         if at + 1 < sizes.len() {
             let rows: Vec<Vec<Measured>> = alive.iter().map(|&set| search.rows[set].clone()).collect();
             let mut groups = trial.statistics(&rows);
