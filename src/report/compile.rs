@@ -247,10 +247,10 @@ fn unchanged_of(all: &Sketch) -> Vec<BreakdownRow> {
 /// What is said of texts of a role.
 fn kind_of(role: &str) -> &str {
     match role {
-        "tool" | "function" => "results of tools",
-        "assistant" => "answers of assistants",
-        "user" => "words of users",
-        "system" | "developer" => "system prompts",
+        "tool" | "function" => "tool results",
+        "assistant" => "assistants",
+        "user" => "users",
+        "system" | "developer" => "system",
         other => other,
     }
 }
@@ -267,7 +267,7 @@ fn kinds_of(all: &Sketch, totals: &TotalFacts) -> Vec<KindFacts> {
     }
     let sum = by_kind.values().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
     let rest = (totals.chars_in.saturating_sub(sum.0), totals.chars_out.saturating_sub(sum.1));
-    by_kind.insert("arguments and metadata".to_owned(), rest);
+    by_kind.insert("arguments".to_owned(), rest);
     let kinds = by_kind.into_iter().filter(|(_, (before, after))| before + after > 0);
     let mut kinds: Vec<KindFacts> = kinds
         .map(|(kind, (chars_in, chars_out))| KindFacts {

@@ -282,7 +282,8 @@ pub struct BreakdownRow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct KindFacts {
-    /// What is said of it, such as `results of tools`.
+    /// Who said it: `tool results`, `assistants`, `users`, `system`, another role, or `arguments`, which are those of calls and
+    /// metadata.
     pub kind: String,
     /// Characters before.
     pub chars_in: u64,

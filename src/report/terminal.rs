@@ -135,6 +135,7 @@ pub(super) fn render(view: &View<'_>, screen: Screen) -> String {
     }
     page.blocks(&view.warnings);
     page.cards(&view.cards);
+    page.heading("", "");
     page.blocks(&view.sums);
     for section in &view.sections {
         if section.blocks.iter().any(|(seen, _)| page.screen.shows(*seen)) {

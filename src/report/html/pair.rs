@@ -3,9 +3,12 @@
 
 use std::ops::Range;
 
+use serde_json::Value;
+
 use super::page::{frame, write_cards};
 use super::writer::Html;
 use crate::model::Figure;
+use crate::pipeline::sketch::ratio;
 use crate::report::pair::{Before, Pair, Step, Texts, Utterance, figures_of};
 use crate::report::vanished::Shown;
 use crate::report::view::{Card, Cell, Show};
@@ -86,13 +89,20 @@ pub fn pair_page(pairs: &[Pair]) -> String {
                         Card::new(figure.label(), "", number, "")
                     })
                     .collect();
-                if !cards.is_empty() {
-                    write_cards("cards small", &cards, html);
-                }
+                write_cards("cards small", &[size_of(pair)].into_iter().chain(cards).collect::<Vec<_>>(), html);
                 steps(pair, &mut Bounds::none(), html);
             });
         }
     })
+}
+
+/// How long it is now, and how long it was.
+fn size_of(pair: &Pair) -> Card {
+    let [before, after] =
+        ["chars_in", "chars_out"].map(|name| pair.metrics.get(name).and_then(Value::as_u64).unwrap_or_default());
+    let beside =
+        format!("of {} before: {} times shorter", numbers::short(before), numbers::ratio(ratio(before, after)));
+    Card::new("characters", "", Cell::of(after, Show::Count), beside)
 }
 
 /// The conversations that the lists of a report lead to.

@@ -120,7 +120,7 @@ pub(super) fn cards(document: &ReportDocument, json: &Value) -> Vec<Card> {
         Held::Nothing => "the run only measured and holds no texts",
     };
     let [stream, stored] = [totals.bytes_stream, totals.bytes_stored].map(numbers::bytes);
-    let stored = format!("{held}; the input is {stream} of text, {stored} as it lies there");
+    let stored = format!("{held}; input {stream}, stored as {stored}");
     let mut cards = vec![Card::of(json, "Times shorter", "/totals/ratio", Show::Ratio, less)];
     cards.extend(kept_card(document, json));
     cards.push(Card::of(json, "Bytes stored", "/totals/bytes_written", Show::Bytes, stored));
@@ -132,14 +132,14 @@ fn kept_card(document: &ReportDocument, json: &Value) -> Option<Card> {
     let (totals, count) = (&document.totals, numbers::count);
     if totals.next_turn_recall.is_some() {
         let values = numbers::counted(totals.next_turn_needed, "value");
-        let lines = format!("{} of {} lines shown", count(totals.next_turn_lines_shown), count(totals.next_turn_lines));
-        let beside = format!("of {values} that next turns needed are in place; {lines}");
+        let lines = format!("{} of {} lines", count(totals.next_turn_lines_shown), count(totals.next_turn_lines));
+        let beside = format!("of {values} that were needed; {lines}");
         return Some(Card::of(json, "Next-turn recall", "/totals/next_turn_recall", Show::Percent, beside));
     }
     if totals.grounding.is_some() {
         let values = numbers::counted(totals.used, "value");
-        let edits = format!("{} of {} edits whole", count(totals.edits_whole), count(totals.edits));
-        let beside = format!("of {values} that assistants used are in place; {edits}");
+        let edits = format!("{} of {} edits", count(totals.edits_whole), count(totals.edits));
+        let beside = format!("of {values} that were used; {edits}");
         return Some(Card::of(json, "Grounding", "/totals/grounding", Show::Percent, beside));
     }
     let figure = Figure::FactRetention;
@@ -152,7 +152,7 @@ fn kept_card(document: &ReportDocument, json: &Value) -> Option<Card> {
 fn further(document: &ReportDocument, json: &Value) -> Vec<Card> {
     let (totals, count) = (&document.totals, numbers::count);
     let TotalFacts { tokens_in, tokens_out, .. } = *totals;
-    let estimate = if is_estimate(document) { ", estimated at 3.5 characters each" } else { "" };
+    let estimate = if is_estimate(document) { ", estimated" } else { "" };
     let tokens = format!("{} → {}{estimate}", count(tokens_in), count(tokens_out));
     let different = format!("about {} different", count(totals.distinct_conversations));
     let after = format!("{} after", count(totals.messages_out));
@@ -217,7 +217,8 @@ fn kinds<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d> {
         name: kind.kind.clone(),
         keeps_end: false,
         behind: kind.chars_in as f64,
-        length: kind.chars_out as f64,
+        // Marks may be longer than what they stand for.
+        length: kind.chars_out.min(kind.chars_in) as f64,
         says: match (numbers::short(kind.chars_in), kind.chars_hidden) {
             (before, 0) => format!("{before}, all shown"),
             (before, hidden) => format!("{before}, {} hidden", numbers::short(hidden)),
@@ -250,14 +251,15 @@ fn unchanged<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d> {
         reason.map_or(String::new(), |reason| reason.says().replace('`', ""))
     };
     let most = document.unchanged.iter().take(MAX_REASONS).map(|row| {
-        let says = says(row.name.as_deref().unwrap_or_default());
-        format!("{} ({})", says.trim_end_matches('.'), numbers::count(row.share.conversations))
+        let name = row.name.as_deref().unwrap_or_default();
+        let says = says(name);
+        let says = says.trim_end_matches('.');
+        let mut chars = says.chars();
+        let says = chars.next().map(|first| first.to_lowercase().chain(chars).collect::<String>()).unwrap_or_default();
+        format!("{} {name} ({says})", numbers::count(row.share.conversations))
     });
     let most = most.collect::<Vec<_>>().join("; ");
-    let told = format!(
-        "{} of {of} ({share}) stayed as they were, mostly for what their messages are: {most}.",
-        numbers::count(n)
-    );
+    let told = format!("{} of {of} ({share}) did not change. What kept most of their text: {most}.", numbers::count(n));
     let columns = [
         column("reason", "name", Show::Name),
         column("conversations", "conversations", Show::Count),
