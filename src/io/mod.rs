@@ -15,6 +15,7 @@ mod feed;
 mod filter;
 mod gathered;
 mod growing;
+mod guarded;
 mod input;
 mod json_rows;
 mod line_table;
