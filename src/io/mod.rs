@@ -41,6 +41,7 @@ mod run_so_far;
 mod run_writer;
 mod sessions;
 mod split;
+mod steady;
 mod step_back;
 pub mod store;
 mod stored_texts;
