@@ -12,6 +12,7 @@ use arrow::ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow::record_batch::RecordBatch;
 
 use super::arrow_batches::{FileBatches, StreamBatches};
+use super::guarded::guarded;
 use super::parquet_table::{ForeignTable, WantedRows, missing};
 use super::raw_chunk::{Encoder, RawChunk};
 use super::row_files::sniff_table;
@@ -133,6 +134,10 @@ pub(crate) struct ArrowTable {
 impl ArrowTable {
     /// Opens the table in a file; gives its schema too.
     pub(crate) fn open(blob: &Blob) -> Result<(Self, SchemaRef)> {
+        guarded(blob, || Self::opened(blob))
+    }
+
+    fn opened(blob: &Blob) -> Result<(Self, SchemaRef)> {
         let io = |error: std::io::Error| damaged(blob, &error.into());
         let damaged = |error| damaged(blob, &error);
         let mut file = BufReader::with_capacity(256 << 10, BlobFile::new(blob.clone()));
@@ -160,7 +165,8 @@ impl ArrowTable {
 
 impl TableReader for ArrowTable {
     fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
-        self.batches.next().transpose().map_err(|error| damaged(&self.file, &error))
+        let Self { batches, file } = self;
+        guarded(file, || batches.next().transpose().map_err(|error| damaged(file, &error)))
     }
 }
 

@@ -7,6 +7,7 @@ use std::io::{self, BufRead, Cursor, Read};
 use flate2::bufread::GzDecoder;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
+use super::steady::steady;
 use super::step_back::StepBack;
 
 /// How a stream is stored.
@@ -55,8 +56,8 @@ pub fn open_codec<R: BufRead + Send + 'static>(reader: R) -> io::Result<(Codec, 
     let codec = Codec::sniff(&first);
     Ok(match codec {
         Codec::Plain => (codec, Box::new(reader)),
-        Codec::Gzip => (codec, Box::new(GzipReader::new(reader))),
-        Codec::Zstd => (codec, Box::new(ZstdReader::new(reader)?)),
+        Codec::Gzip => (codec, Box::new(GzipReader::new(steady(reader)))),
+        Codec::Zstd => (codec, Box::new(ZstdReader::new(steady(reader))?)),
     })
 }
 
@@ -306,6 +307,23 @@ mod tests {
             damaged[stored.len() / 2] ^= 0x55;
             let (_, _, torn) = read_all(damaged);
             assert!(torn);
+        }
+    }
+
+    #[test]
+    fn what_is_saved_does_not_depend_on_how_many_bytes_come_at_a_time() {
+        let texts = [gzip(b"[[[\t\t\t"), zstd_with_checksum(b"[[[\t\t\t")];
+        for stored in texts.iter().flat_map(|stored| (0..=stored.len()).map(|end| stored[..end].repeat(2))) {
+            let read = |n_bytes: usize| {
+                let (_, reader) =
+                    open_codec(BufReader::with_capacity(n_bytes, Cursor::new(stored.clone()))).expect("a cursor");
+                let (mut reader, mut out, mut breaks) = (reader, Vec::new(), Vec::new());
+                while reader.read_to_end(&mut out).is_err() {
+                    breaks.push(out.len());
+                }
+                (out, breaks)
+            };
+            assert_eq!(read(1), read(1 << 16), "{stored:?}");
         }
     }
 

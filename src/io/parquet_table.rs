@@ -3,6 +3,7 @@
 
 use arrow::array::AsArray;
 use arrow::datatypes::{DataType, FieldRef, SchemaRef};
+use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::arrow_reader::{
     ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -19,6 +20,7 @@ use parquet::file::metadata::{KeyValue, PageIndexPolicy};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::ColumnPath;
 
+use super::guarded::guarded;
 use super::raw_chunk::{Encoder, RawChunk};
 use super::store::Blob;
 use crate::error::{Error, Result};
@@ -297,6 +299,10 @@ pub(crate) struct ParquetTable {
 impl ParquetTable {
     /// Opens the table in `file`.
     pub(crate) fn open(file: Blob, wanted: &WantedRows) -> Result<Self> {
+        guarded(&file.clone(), || Self::opened(file, wanted))
+    }
+
+    fn opened(file: Blob, wanted: &WantedRows) -> Result<Self> {
         let place = file.location().to_string();
         let damaged = |error| damaged(&file, error);
         let options = ArrowReaderOptions::new().with_page_index_policy(match wanted {
@@ -358,6 +364,10 @@ pub(crate) struct ForeignTable {
 impl ParquetTable {
     /// Opens a foreign table; `only` are the numbers of the wanted rows, ascending.
     pub(crate) fn open_foreign(file: Blob, only: Option<&[u64]>) -> Result<ForeignTable> {
+        guarded(&file.clone(), || Self::opened_foreign(file, only))
+    }
+
+    fn opened_foreign(file: Blob, only: Option<&[u64]>) -> Result<ForeignTable> {
         let damaged = |error| damaged(&file, error);
         let policy = if only.is_some() { PageIndexPolicy::Optional } else { PageIndexPolicy::Skip };
         let options = || ArrowReaderOptions::new().with_page_index_policy(policy);
@@ -389,7 +399,9 @@ impl ParquetTable {
 
 impl TableReader for ParquetTable {
     fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
-        self.reader.next().transpose().map_err(|error| damaged(&self.file, ParquetError::ArrowError(error.to_string())))
+        let Self { reader, file } = self;
+        let failed = |error: ArrowError| damaged(file, ParquetError::ArrowError(error.to_string()));
+        guarded(file, || reader.next().transpose().map_err(failed))
     }
 }
 

@@ -8,9 +8,10 @@ pub trait Merge {
     fn absorb(&mut self, other: &Self);
 }
 
+/// What somebody else wrote may say any number.
 impl Merge for u64 {
     fn absorb(&mut self, other: &Self) {
-        *self += other;
+        *self = self.saturating_add(*other);
     }
 }
 

@@ -39,8 +39,8 @@ impl Tally {
     /// Adds a part.
     pub fn add(&mut self, commit: &Commit) {
         self.totals.absorb(&commit.totals);
-        self.bytes_stored += commit.input.bytes;
-        self.bytes_stream += commit.input.stream_bytes;
+        self.bytes_stored = self.bytes_stored.saturating_add(commit.input.bytes);
+        self.bytes_stream = self.bytes_stream.saturating_add(commit.input.stream_bytes);
         commit.files.iter().for_each(|file| self.add_file(file));
         if let Some(sketch) = &commit.sketch {
             self.rejects.absorb(&sketch.rejects);
@@ -55,8 +55,8 @@ impl Tally {
     /// Adds a file of a table.
     pub fn add_file(&mut self, file: &TableFile) {
         let table = self.written.entry(file.table.clone()).or_default();
-        table.rows += file.rows;
-        table.bytes += file.bytes;
+        table.rows = table.rows.saturating_add(file.rows);
+        table.bytes = table.bytes.saturating_add(file.bytes);
     }
 
     /// Adds files that belong to no table, such as commits, under the name of their kind.

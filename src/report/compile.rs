@@ -176,7 +176,7 @@ where
         // A hair above an end still belongs below it: ends of ratios are rounded.
         let at = bars.partition_point(|bar| Into::<Bar>::into(*bar).to < middle * (1.0 - 1e-9)).min(last);
         if let Some(bar) = bars.get_mut(at) {
-            *count(bar) += bin.count;
+            *count(bar) = count(bar).saturating_add(bin.count);
         }
     }
 }

@@ -3,9 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use condenser::app::{App, ReportRequest, report};
+use condenser::io::store::Stores;
+use condenser::pipeline::{ReportArgs, Silent};
+
 use super::documents::{change_commit, change_manifest, odd_value, promise};
 use super::{age, call, count, draw, event_log, exits, files_of, write_inputs, write_store};
-use crate::support::chats::Seeded;
+use crate::support::chats::{Seeded, jsonl};
 use crate::support::dir::{TestDir, files};
 use crate::support::nights::logs_of;
 
@@ -258,6 +262,37 @@ fn a_changed_run_never_crashes_a_reader_and_never_passes_for_another() {
     let work: Vec<_> = work.collect();
     let failed = work.into_iter().filter_map(|work| work.join().err()).count();
     assert_eq!(failed, 0, "see above");
+}
+
+/// Found by fuzzing: lengths in a page that a commit promises, which the library for Parquet adds up until they no longer fit.
+#[test]
+fn a_crafted_table_of_figures_is_damage_and_no_panic() {
+    let (app, mut n_damaged) = (App::new().expect("threads"), 0);
+    for format in ["parquet", "arrow"] {
+        let dir = TestDir::new();
+        dir.write("in.jsonl", jsonl(8, 77));
+        exits(dir.root(), &["compress", "in.jsonl", "-o", "run", "--format", format], 0);
+        let ending = if format == "arrow" { "arrow" } else { "parquet" };
+        let name = format!("metrics/part-00000.{ending}");
+        let whole = dir.read(&format!("run/{name}"));
+        let exactly = ReportRequest {
+            runs: vec![dir.path("run")],
+            together: false,
+            exact: true,
+            settings: ReportArgs::default(),
+            stores: Stores::default(),
+        };
+        report(&app, &exactly, &Silent).expect("it is whole");
+        for at in (0..whole.len()).step_by(whole.len() / 100) {
+            let end = (at + 12).min(whole.len());
+            let mut bytes = whole.clone();
+            bytes[at..end].copy_from_slice(&[0xFF; 12][..end - at]);
+            dir.write(&format!("run/{name}"), &bytes);
+            promise(&dir, "run", 0, &name);
+            n_damaged += usize::from(report(&app, &exactly, &Silent).is_err());
+        }
+    }
+    assert!(n_damaged > 50, "{n_damaged} tables were damaged");
 }
 
 /// A table of a store's run: its name in the store, its run and its part.

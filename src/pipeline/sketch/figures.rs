@@ -105,7 +105,7 @@ impl Figures {
         class.conversations += 1;
         for (name, column) in &columns.counts {
             match class.sums.get_mut(*name) {
-                Some(sum) => *sum += count_at(column, row),
+                Some(sum) => *sum = sum.saturating_add(count_at(column, row)),
                 None => drop(class.sums.insert((*name).to_owned(), count_at(column, row))),
             }
         }

@@ -65,8 +65,8 @@ impl Merge for RejectShare {
         if self.place.is_empty() {
             *self = later.clone();
         } else {
-            self.records += later.records;
-            self.bytes += later.bytes;
+            self.records = self.records.saturating_add(later.records);
+            self.bytes = self.bytes.saturating_add(later.bytes);
         }
     }
 }
@@ -88,7 +88,7 @@ impl Sketch {
             ..RejectShare::default()
         });
         share.records += u64::from(!reject.reason.is_empty());
-        share.bytes += bytes;
+        share.bytes = share.bytes.saturating_add(bytes);
     }
 
     /// Leaves what is written into a commit.

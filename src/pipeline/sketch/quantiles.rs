@@ -106,7 +106,7 @@ impl Merge for Quantiles {
         self.bins.absorb(&other.bins);
         (self.min, self.max) =
             if self.n == 0 { (other.min, other.max) } else { (self.min.min(other.min), self.max.max(other.max)) };
-        self.n += other.n;
+        self.n = self.n.saturating_add(other.n);
         self.sum += other.sum;
     }
 }

@@ -97,7 +97,7 @@ impl Merge for Repeats {
     fn absorb(&mut self, other: &Self) {
         for (hash, repeat) in &other.0 {
             match self.0.get_mut(hash) {
-                Some(known) => known.count += repeat.count,
+                Some(known) => known.count = known.count.saturating_add(repeat.count),
                 None => drop(self.0.insert(*hash, repeat.clone())),
             }
         }
