@@ -431,7 +431,7 @@ fn rejects<'d>(json: &Value) -> Blocks<'d> {
     if table.rows.is_empty() {
         return vec![(Seen::Page, said("No record was rejected.", Tone::Plain))];
     }
-    vec![(Seen::Always, Block::Table(table)), (Seen::Terminal, said("see docs/output.md", Tone::Faint))]
+    vec![(Seen::Always, Block::Table(table))]
 }
 
 fn reading<'d>(document: &ReportDocument) -> Blocks<'d> {
