@@ -56,17 +56,56 @@ pub fn open_codec<R: BufRead + Send + 'static>(reader: R) -> io::Result<(Codec, 
     let codec = Codec::sniff(&first);
     Ok(match codec {
         Codec::Plain => (codec, Box::new(reader)),
-        Codec::Gzip => (codec, Box::new(GzipReader::new(steady(reader)))),
-        Codec::Zstd => (codec, Box::new(ZstdReader::new(steady(reader))?)),
+        Codec::Gzip => (codec, Box::new(Steps::of(GzipReader::new(steady(reader)), GZIP_STEP))),
+        Codec::Zstd => (codec, Box::new(Steps::of(ZstdReader::new(steady(reader))?, ZSTD_STEP))),
     })
+}
+
+/// Decodes a stream in steps; after an error it goes on behind the damage.
+trait Decode {
+    /// One step; nothing at the end.
+    fn decode(&mut self, step: &mut [u8]) -> io::Result<usize>;
+}
+
+/// What a decoder gives in steps of one size. What it decodes in a step that fails is lost, so that steps are small and do not depend on
+/// who reads: every reader gets the same of a damaged stream.
+struct Steps<D> {
+    decoder: D,
+    n_bytes: usize,
+    /// What the last step decoded, and how much of it was given out.
+    step: Vec<u8>,
+    at: usize,
+}
+
+impl<D> Steps<D> {
+    fn of(decoder: D, n_bytes: usize) -> Self {
+        Self { decoder, n_bytes, step: Vec::new(), at: 0 }
+    }
+}
+
+impl<D: Decode> Read for Steps<D> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        if self.at == self.step.len() {
+            let mut step = std::mem::take(&mut self.step);
+            step.resize(self.n_bytes, 0);
+            let decoded = self.decoder.decode(&mut step);
+            step.truncate(*decoded.as_ref().unwrap_or(&0));
+            (self.step, self.at) = (step, 0);
+            decoded?;
+        }
+        let n = buffer.len().min(self.step.len() - self.at);
+        buffer[..n].copy_from_slice(&self.step[self.at..self.at + n]);
+        self.at += n;
+        Ok(n)
+    }
 }
 
 /// Reads member after member; after a damaged one it goes on with the next.
 struct GzipReader<R> {
     state: Gzip<R>,
-    /// What the last step decoded, and how much of it was given out.
-    step: Vec<u8>,
-    at: usize,
 }
 
 enum Gzip<R> {
@@ -77,14 +116,14 @@ enum Gzip<R> {
 
 /// The fixed part of a member's header (RFC 1952).
 const GZIP_HEADER_BYTES: usize = 10;
-/// The decoder gives at most this much at a time, since what it decodes in a step that fails is lost. The steps do not
-/// depend on who reads, so that every reader gets the same of a damaged member.
-const MAX_STEP: usize = 32 << 10;
+/// Small, since a step that fails may have decoded much.
+const GZIP_STEP: usize = 32 << 10;
+/// A block: none is lost that was whole.
+const ZSTD_STEP: usize = 128 << 10;
 
 impl<R: BufRead> GzipReader<R> {
     fn new(reader: R) -> Self {
-        let state = Gzip::Member(Box::new(GzDecoder::new(StepBack::new(reader))));
-        Self { state, step: Vec::new(), at: 0 }
+        Self { state: Gzip::Member(Box::new(GzDecoder::new(StepBack::new(reader)))) }
     }
 }
 
@@ -94,8 +133,7 @@ fn begins_member(bytes: &[u8]) -> bool {
         if flags & 0xE0 == 0 && matches!(level, 0 | 2 | 4) && (*system <= 13 || *system == 255))
 }
 
-impl<R: BufRead> GzipReader<R> {
-    /// One step; nothing at the end.
+impl<R: BufRead> Decode for GzipReader<R> {
     fn decode(&mut self, step: &mut [u8]) -> io::Result<usize> {
         loop {
             match std::mem::replace(&mut self.state, Gzip::Ended) {
@@ -127,26 +165,6 @@ impl<R: BufRead> GzipReader<R> {
                 },
             }
         }
-    }
-}
-
-impl<R: BufRead> Read for GzipReader<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if buffer.is_empty() {
-            return Ok(0);
-        }
-        if self.at == self.step.len() {
-            let mut step = std::mem::take(&mut self.step);
-            step.resize(MAX_STEP, 0);
-            let decoded = self.decode(&mut step);
-            step.truncate(*decoded.as_ref().unwrap_or(&0));
-            (self.step, self.at) = (step, 0);
-            decoded?;
-        }
-        let n = buffer.len().min(self.step.len() - self.at);
-        buffer[..n].copy_from_slice(&self.step[self.at..self.at + n]);
-        self.at += n;
-        Ok(n)
     }
 }
 
@@ -196,9 +214,9 @@ fn decoder() -> io::Result<Decoder<'static>> {
     Ok(decoder)
 }
 
-impl<R: BufRead> Read for ZstdReader<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if buffer.is_empty() || (std::mem::take(&mut self.damaged) && !self.resume()?) {
+impl<R: BufRead> Decode for ZstdReader<R> {
+    fn decode(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if std::mem::take(&mut self.damaged) && !self.resume()? {
             return Ok(0);
         }
         loop {
@@ -324,6 +342,31 @@ mod tests {
                 (out, breaks)
             };
             assert_eq!(read(1), read(1 << 16), "{stored:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_saved_does_not_depend_on_who_reads() {
+        let text: Vec<u8> = (0..9_000_u32).flat_map(|n| n.to_string().into_bytes()).collect();
+        for stored in [gzip(&text), zstd_with_checksum(&text)] {
+            for at in (0..stored.len()).step_by(stored.len() / 40) {
+                let mut damaged = [&*stored, &*stored].concat();
+                damaged[at] ^= 0x55;
+                let saved = |n_bytes: usize| {
+                    let (_, mut reader) = open_codec(Cursor::new(damaged.clone())).expect("a cursor opens");
+                    let (mut out, mut breaks, mut room) = (Vec::new(), Vec::new(), vec![0; n_bytes]);
+                    while breaks.len() < 100 {
+                        match reader.read(&mut room) {
+                            Ok(0) => break,
+                            Ok(n) => out.extend_from_slice(&room[..n]),
+                            Err(_) => breaks.push(out.len()),
+                        }
+                    }
+                    (out, breaks)
+                };
+                let whole = saved(1 << 20);
+                assert!([1, 7, 100, 5_000].into_iter().all(|n_bytes| saved(n_bytes) == whole), "byte {at}");
+            }
         }
     }
 
