@@ -425,7 +425,7 @@ fn rejects<'d>(json: &Value) -> Blocks<'d> {
         column("records", "records", Show::Count),
         column("bytes", "bytes", Show::Bytes),
         column("for example", "example", Show::Long).toned(Tone::Faint),
-        column("at", "place", Show::Long).toned(Tone::Faint),
+        column("at", "place", Show::Long).toned(Tone::Faint).on(Seen::Wide),
     ];
     let table = Table::list("Rejected records by reason", columns, parts(json, "/rejects"));
     if table.rows.is_empty() {
