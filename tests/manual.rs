@@ -76,7 +76,11 @@ fn copy(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).expect("the folder is there") {
         let entry = entry.expect("an entry");
         let (path, to) = (entry.path(), to.join(entry.file_name()));
-        if path.is_dir() { copy(&path, &to) } else { drop(std::fs::copy(&path, &to).expect("a file can be copied")) }
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            std::fs::copy(&path, &to).expect("a file can be copied");
+        }
     }
 }
 
