@@ -138,7 +138,13 @@ fn pair(text: &str) -> Pair {
     let own = || text.to_owned();
     let spoken = || Utterance { role: own(), text: own() };
     let verdict = MessageVerdict { action: own(), reason: own(), details: vec![own()], chars_in: 9, chars_out: 3 };
-    let before = |index| Before { index, message_id: Some(own()), spoken: spoken(), verdict: Some(verdict.clone()) };
+    let before = |index| Before {
+        index,
+        message_id: Some(own()),
+        spoken: spoken(),
+        hidden: None,
+        verdict: Some(verdict.clone()),
+    };
     let kept = Step { after: spoken(), before: vec![before(0)], is_unchanged: true };
     let changed = Step { after: spoken(), before: vec![before(1), before(2)], is_unchanged: false };
     let mut metrics = Map::new();

@@ -65,6 +65,28 @@ pub fn check_page(target: &str, output: Option<&Place>) -> Result<()> {
     if is_made { Ok(()) } else { usage(format!("the folder {} does not exist", folder.display())) }
 }
 
+/// Refuses a `target` that would replace a file of what is read: within a run only pages and Markdown have room.
+pub fn spare(target: &str, read: &[Place]) -> Result<()> {
+    if target == "-" {
+        return Ok(());
+    }
+    let path = std::path::absolute(local(Path::new(target))?)
+        .map_err(|error| Error::new(ErrorKind::Usage, target, "this is no path").because(error))?;
+    let place = Location::from(&*path);
+    let is_ours = path.extension().is_some_and(|ending| ["html", "htm", "md"].iter().any(|ours| ending == *ours));
+    let within = |read: &&Place| {
+        let read = read.as_local().and_then(|read| std::path::absolute(read).ok());
+        read.is_some_and(|read| place.is_within(&Location::from(&*read)))
+    };
+    match read.iter().find(within) {
+        Some(read) if !is_ours => {
+            let message = format!("this lies in {read}, which is read; name a file elsewhere");
+            Err(Error::new(ErrorKind::Usage, target, message))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes `page` to the file `target`, whole or not at all. A page that is there is replaced.
 pub fn write_page(target: &str, page: &str) -> Result<()> {
     let mut file = BlockingFile::create(&local(Path::new(target))?)?;

@@ -150,6 +150,7 @@ fn pair_of(
         original: &named(conversation, id),
         shown,
         behind: &sides.behind.messages,
+        views: &sides.behind.views,
         verdicts,
         verdicts_from,
         metrics: sides.metrics,

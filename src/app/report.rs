@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use serde::Serialize;
 
 use super::gather::{From, Gathered, changes, gather};
-use super::pages::{BOTH_ON_STDOUT, check_page, page_for, texts, write_tables};
+use super::pages::{BOTH_ON_STDOUT, check_page, page_for, spare, texts, write_tables};
 use super::reading::{OnMerge, reading, tell_lost};
 use super::{App, place, stores_of};
 use crate::error::{Error, ErrorKind, Result};
@@ -88,6 +88,9 @@ fn report_of(
         return Err(Error::new(ErrorKind::Usage, format!("--{}", name.replace('_', "-")), message));
     }
     check_targets(&request.settings, request.settings.is_json(), None)?;
+    let read: Vec<Place> = before.iter().chain(&runs).cloned().collect();
+    let ReportArgs { html, markdown, csv, .. } = &request.settings;
+    [html, markdown, csv].into_iter().flatten().try_for_each(|target| spare(target, &read))?;
     let from = if request.exact { From::Tables } else { From::Sketches };
     let store = if let [place] = &*runs { Store::find(place)? } else { None };
     if let Some(store) = &store {
@@ -101,6 +104,9 @@ fn report_of(
 /// Refuses what cannot be written where it is wanted, before the work.
 fn check_targets(report: &ReportArgs, json: bool, output: Option<&Place>) -> Result<()> {
     let targets = [("--html -", &report.html), ("--markdown -", &report.markdown)];
+    if let Some(folder) = report.csv.as_deref().filter(|folder| ["", "-"].contains(folder)) {
+        return Err(Error::new(ErrorKind::Usage, format!("--csv {folder}"), "name a folder for the tables"));
+    }
     let on_stdout: Vec<&str> =
         targets.iter().filter(|(_, target)| target.as_deref() == Some("-")).map(|(flag, _)| *flag).collect();
     if on_stdout.len() + usize::from(json) > 1 {

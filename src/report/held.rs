@@ -33,9 +33,9 @@ const FEW_BYTES: u64 = 100_000;
 #[must_use]
 pub fn larger(before: u64, after: u64) -> Option<String> {
     let helps = if after < FEW_BYTES {
-        "each part takes some 12 kB beside its conversations, and small files of one job share a part"
+        "each part takes up to 12 kB beside its conversations, and small files of one job share a part"
     } else {
-        "--compression zstd:9 makes it smaller, --originals whole and --trace make it larger"
+        "a higher --compression makes it smaller, --originals whole and --trace make it larger"
     };
     let larger = || format!("the archive is larger than its input, {} for {}: {helps}", bytes(after), bytes(before));
     (after > before && before > 0).then(larger)

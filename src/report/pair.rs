@@ -1,11 +1,13 @@
 //! One conversation before and after, step by step: what stands there now, the originals behind it, and what was
 //! decided about each. Knows conversations, no run, no page and no terminal.
 
+use std::ops::Range;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::ConversationFacts;
-use crate::model::{Conversation, Decision, Figure, Message};
+use crate::model::{Conversation, Decision, Figure, Message, PartView, ViewOp};
 
 /// A conversation before and after.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -112,6 +114,9 @@ pub struct Before {
     pub message_id: Option<String>,
     /// What it said.
     pub spoken: Utterance,
+    /// The bytes of its text that the sidecar says are hidden; `None` where it does not say.
+    #[serde(skip)]
+    pub hidden: Option<Vec<Range<usize>>>,
     /// What was decided; `None` when nobody knows any more.
     pub verdict: Option<MessageVerdict>,
 }
@@ -145,6 +150,8 @@ pub struct Sides<'a, 'r> {
     pub shown: Vec<Utterance>,
     /// The messages that something else stands for: index before, position after. All others stayed, in their order.
     pub behind: &'a [(u64, u64)],
+    /// What is shown of the texts of messages, by index.
+    pub views: &'a [(u64, Vec<PartView>)],
     /// What was decided, by index; may be fewer.
     pub verdicts: Vec<Option<MessageVerdict>>,
     /// Where that comes from.
@@ -188,6 +195,44 @@ impl Utterance {
     }
 }
 
+/// The stretches of what `message` says that its `views` do not copy.
+fn hidden_of(message: &Message<'_>, views: &[PartView]) -> Vec<Range<usize>> {
+    let (mut hidden, mut start) = (Vec::new(), 0);
+    for (text, at, end) in places_of(message) {
+        let is_of = |view: &&PartView| match (view.call, view.thought) {
+            (Some(call), _) => message.tool_calls.get(call).is_some_and(|call| std::ptr::eq(&*call.arguments, text)),
+            (None, Some(thought)) => message.reasoning.get(thought).is_some_and(|of| std::ptr::eq(&*of.text, text)),
+            (None, None) => message.text_at(view.part).is_some_and(|part| std::ptr::eq(part, text)),
+        };
+        if let Some(view) = views.iter().find(is_of) {
+            let mut shown_to = 0;
+            let copies = view.ops.iter().filter_map(|op| match op {
+                ViewOp::Copy(from, to) => Some((*from, *to)),
+                _ => None,
+            });
+            for (from, to) in copies.chain([(text.len(), text.len())]) {
+                if text.get(shown_to..from).is_some_and(|gone| !gone.trim().is_empty()) {
+                    hidden.push(start + at + shown_to..start + at + from);
+                }
+                shown_to = to;
+            }
+        }
+        start += end + 1;
+    }
+    hidden
+}
+
+/// The texts of what a message says, each with where it stands in its piece and how long that is: see [`Utterance::of`].
+fn places_of<'m>(message: &'m Message<'_>) -> impl Iterator<Item = (&'m str, usize, usize)> {
+    let thoughts = message.reasoning.iter().map(|thought| (&*thought.text, "(thinks ".len(), "(thinks )".len()));
+    let texts = message.texts().filter(|text| !text.is_empty()).map(|text| (text, 0, 0));
+    let calls = message.tool_calls.iter().map(|call| {
+        let before = "(calls ".len() + call.name.as_deref().unwrap_or("tool").len() + 1;
+        (&*call.arguments, before, before + 1)
+    });
+    thoughts.chain(texts).chain(calls).map(|(text, at, around)| (text, at, text.len() + around))
+}
+
 impl Pair {
     /// As JSON on one line.
     pub fn to_json(&self) -> String {
@@ -196,7 +241,7 @@ impl Pair {
 
     /// Puts the two sides together.
     pub fn new(sides: Sides<'_, '_>) -> Self {
-        let Sides { source, source_row, original, shown, behind, mut verdicts, verdicts_from, metrics } = sides;
+        let Sides { source, source_row, original, shown, behind, views, mut verdicts, verdicts_from, metrics } = sides;
         let n_before = original.messages.len();
         verdicts.resize(n_before, None);
         let mut replaced = vec![false; n_before];
@@ -216,6 +261,7 @@ impl Pair {
                 index,
                 message_id: message.id.as_deref().map(str::to_owned),
                 spoken: Utterance::of(message),
+                hidden: views.iter().find(|(of, _)| *of == index as u64).map(|(_, views)| hidden_of(message, views)),
                 verdict: verdicts[index].take(),
             }
         };

@@ -23,7 +23,7 @@ impl Shown {
         let mut shown = Self { runs: HashMap::default(), lines: HashMap::default() };
         let words = words(after);
         for run in words.windows(RUN) {
-            *shown.runs.entry(hash(run.iter().map(|word| of(after, word)))).or_default() += 1;
+            *shown.runs.entry(hash(run.iter().map(|word| bare(of(after, word))))).or_default() += 1;
         }
         for line in after.lines().map(str::trim).filter(|line| !line.is_empty()) {
             *shown.lines.entry(hash([line].into_iter())).or_default() += 1;
@@ -37,7 +37,7 @@ impl Shown {
         let words = words(before);
         let mut is_kept = vec![false; words.len()];
         for (at, run) in words.windows(RUN).enumerate() {
-            if take(&mut self.runs, hash(run.iter().map(|word| of(before, word)))) {
+            if take(&mut self.runs, hash(run.iter().map(|word| bare(of(before, word))))) {
                 is_kept[at..at + RUN].fill(true);
             }
         }
@@ -74,6 +74,11 @@ fn take(counts: &mut HashMap<u64, usize, FixedState>, key: u64) -> bool {
 
 fn of<'t>(text: &'t str, range: &Range<usize>) -> &'t str {
     text.get(range.clone()).unwrap_or_default()
+}
+
+/// A word without the brackets that close a summary.
+fn bare(word: &str) -> &str {
+    word.trim_start_matches('[').trim_end_matches(']')
 }
 
 fn hash<'w>(words: impl Iterator<Item = &'w str>) -> u64 {
@@ -124,6 +129,7 @@ mod tests {
         assert_eq!(gone("a 1\nb 2\nc 3\nd\n", "a 1\n⋯ 2 lines #1\nd\n"), ["b 2\nc 3"]);
         let prose = "The boat moved at four km an hour. Nobody liked it much at all. It ran for eighty long years.";
         let shown = "[summary: The boat moved at four km an hour. ... It ran for eighty long years.]";
+        // The last word has the bracket of the summary behind it.
         assert_eq!(gone(prose, shown), ["Nobody liked it much at all."]);
         assert_eq!(gone("same text", "same text"), Vec::<String>::new());
         assert_eq!(gone("all of this went", ""), ["all of this went"]);

@@ -230,7 +230,7 @@ fn changed(step: &Step, bounds: &mut Bounds, html: &mut Html) {
                 }
                 html.tag("div", &[("class", "original")], |html| {
                     margin(before, html);
-                    let gone = still.vanished(&before.spoken.text);
+                    let gone = before.hidden.clone().unwrap_or_else(|| still.vanished(&before.spoken.text));
                     spoken(&before.spoken, Some(&gone), bounds, html);
                 });
             }

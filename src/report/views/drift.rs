@@ -19,6 +19,8 @@ const LEGEND: &str = "PSI: from 0.1 some change, from 0.25 a large one; ~ marks 
 
 /// How much of a name is shown beside others.
 const MAX_NAME: usize = 28;
+/// With fewer conversations on a side nothing is said of it.
+const LEAST: u64 = 5;
 /// So many things that moved are named.
 const MAX_MOVED: usize = 4;
 const SIDES: [&str; 2] = ["before", "after"];
@@ -87,6 +89,27 @@ fn verdict(document: &DriftDocument) -> String {
     let [was, is] = [document.before.totals.ratio, document.after.totals.ratio].map(numbers::ratio);
     let ratio =
         if was == is { format!("The ratio is still {is}.") } else { format!("The ratio went from {was} to {is}.") };
+    let [n_before, n_after] = [&document.before, &document.after].map(|side| side.totals.conversations);
+    let ratio = match n_before == n_after {
+        true => ratio,
+        false => format!(
+            "{ratio} There were {}, now there are {}.",
+            numbers::counted(n_before, "conversation"),
+            numbers::count(n_after)
+        ),
+    };
+    let is_lost = |of: &FigureDrift| of.class.is_none() && of.before.is_some() != of.after.is_some();
+    let lost: Vec<String> =
+        document.figures.iter().filter(|of| is_lost(of)).map(|of| numbers::words(&of.figure)).collect();
+    if document.figures.iter().all(|of| of.psi.is_none()) || n_after.min(n_before) < LEAST {
+        return format!("Too few conversations on one side to say whether anything moved. {ratio}");
+    }
+    if moved.is_empty() && !lost.is_empty() {
+        return format!(
+            "Only one side has {}; nothing else moved beyond what chance explains. {ratio}",
+            lost.join(", ")
+        );
+    }
     if moved.is_empty() {
         return format!("Fine: no figure and no share moved beyond what chance explains. {ratio}");
     }

@@ -18,10 +18,7 @@ const MAX_NAMED: usize = 6;
 
 /// What the report is about and when it was made.
 pub(super) fn facts(document: &ReportDocument) -> Vec<String> {
-    let mut sources: Vec<&str> = document.runs.iter().flat_map(|run| run.sources.keys().map(String::as_str)).collect();
-    sources.sort_unstable();
-    sources.dedup();
-    let mut named = plain::told_apart(&sources);
+    let mut named = plain::told_apart(&sources_of(document));
     let n_more = named.len().saturating_sub(MAX_NAMED);
     named.truncate(MAX_NAMED);
     let mut of = named.into_iter().map(|name| plain::cut_start(name, 40)).collect::<Vec<_>>().join(", ");
@@ -32,13 +29,25 @@ pub(super) fn facts(document: &ReportDocument) -> Vec<String> {
     of.into_iter().chain(document.made.clone()).collect()
 }
 
+/// The files, each once: a log that grew stands in several nights.
+fn sources_of(document: &ReportDocument) -> Vec<&str> {
+    let mut sources: Vec<&str> = document.runs.iter().flat_map(|run| run.sources.keys().map(String::as_str)).collect();
+    sources.sort_unstable();
+    sources.dedup();
+    sources
+}
+
 /// What was compacted, by how much, at what cost to quality, and what it saves.
 pub(super) fn lead(document: &ReportDocument) -> String {
     let totals = &document.totals;
     let short = numbers::short;
-    let files: usize = document.runs.iter().map(|run| run.sources.len()).sum();
+    let files = sources_of(document).len();
+    if totals.conversations == 0 {
+        return format!("No conversation was read from {}.", numbers::counted(files as u64, "file"));
+    }
     let mut lead = format!(
-        "{} from {} {} {} of {} characters ({})",
+        "{}{} from {} {} {} of {} characters ({})",
+        if Held::of(&document.runs) == Held::Nothing { "An estimate: " } else { "" },
         numbers::counted(totals.conversations, "conversation"),
         numbers::counted(files as u64, "file"),
         if totals.conversations == 1 { "shows" } else { "show" },
@@ -46,7 +55,10 @@ pub(super) fn lead(document: &ReportDocument) -> String {
         short(totals.chars_in),
         times_shorter(totals.ratio),
     );
-    lead.push_str(&quality(document).map(|quality| format!("; {quality}")).unwrap_or_default());
+    if totals.chars_out < totals.chars_in {
+        let quality = quality(document).unwrap_or_else(|| "what that costs was not measured".to_owned());
+        lead.push_str(&format!("; {quality}"));
+    }
     let saved = totals.tokens_in.saturating_sub(totals.tokens_out);
     lead.push_str(&format!(
         "; that saves {}{} of {} tokens{}",
@@ -122,8 +134,11 @@ pub(super) fn cards(document: &ReportDocument, json: &Value) -> Vec<Card> {
     let [stream, stored] = [totals.bytes_stream, totals.bytes_stored].map(numbers::bytes);
     let stored = format!("{held}; input {stream}, stored as {stored}");
     let mut cards = vec![Card::of(json, "Times shorter", "/totals/ratio", Show::Ratio, less)];
-    cards.extend(kept_card(document, json));
-    cards.push(Card::of(json, "Bytes stored", "/totals/bytes_written", Show::Bytes, stored));
+    let unmeasured = || Card::new("Quality", "", Cell::text(numbers::NOTHING), "not measured; --all-figures does");
+    cards.push(kept_card(document, json).unwrap_or_else(unmeasured));
+    let is_stored = Held::of(&document.runs) != Held::Nothing;
+    let name = if is_stored { "Bytes stored" } else { "Bytes of figures" };
+    cards.push(Card::of(json, name, "/totals/bytes_written", Show::Bytes, stored));
     cards.iter_mut().for_each(|card| card.number.tone = Tone::Strong);
     cards
 }
@@ -138,8 +153,11 @@ fn kept_card(document: &ReportDocument, json: &Value) -> Option<Card> {
     }
     if totals.grounding.is_some() {
         let values = numbers::counted(totals.used, "value");
-        let edits = format!("{} of {} edits", count(totals.edits_whole), count(totals.edits));
-        let beside = format!("of {values} that were used; {edits}");
+        let edits = match totals.edits {
+            0 => String::new(),
+            edits => format!("; {} of {}", count(totals.edits_whole), numbers::counted(edits, "edit")),
+        };
+        let beside = format!("of {values} that were used{edits}");
         return Some(Card::of(json, "Grounding", "/totals/grounding", Show::Percent, beside));
     }
     let figure = Figure::FactRetention;
@@ -203,7 +221,9 @@ pub(super) fn below<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d
 /// Where the characters went.
 fn kinds<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d> {
     if document.kinds.is_empty() {
-        return Vec::new();
+        let lacks =
+            "Where the characters went is not known: it stands in the commits of a run and in its table of decisions.";
+        return if document.totals.conversations > 0 { vec![(Seen::Always, note(lacks))] } else { Vec::new() };
     }
     let all = document.totals.chars_in as f64;
     let columns = [
@@ -275,6 +295,8 @@ fn unchanged<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d> {
 fn originals<'d>(document: &ReportDocument) -> Blocks<'d> {
     let run = match &*document.runs {
         [] => return Vec::new(),
+        // The runs of a store lie in its folder `runs`, and the store gives back what any of them holds.
+        [run, ..] if !document.nights.is_empty() => run.run.rsplit_once("/runs/").map_or(&*run.run, |(store, _)| store),
         [run] => &run.run,
         _ => "RUN",
     };

@@ -55,6 +55,15 @@ fn lead(document: &SweepDocument) -> String {
                 "Keep the options as they are ({is} times shorter): nothing that was measured is shorter and above the floor."
             )
         }
+        // The options as given are no candidate where an interval reaches below the floor.
+        _ if given
+            .is_some_and(|given| !given.is_above_floor && given.figures.ratio.value >= choice.figures.ratio.value) =>
+        {
+            format!(
+                "The options as given do not surely hold the floor. The shortest that do: {} ({is} times shorter instead of {was}{kept}, as means).",
+                sets.iter().map(|set| &*set.label).collect::<Vec<_>>().join("; "),
+            )
+        }
         SweepChoiceKind::OneSet => {
             let labels = sets.iter().map(|set| &*set.label).collect::<Vec<_>>().join("; ");
             format!("Take {labels}: {is} times shorter instead of {was}{kept}.")
