@@ -91,6 +91,7 @@ fn every_original_stands_beside_what_became_of_it() {
             source_row: 0,
             original: &decoded.conversation,
             shown: shown.clone(),
+            views: &[],
             behind: &behind,
             verdicts: condensed.decisions.iter().map(|decision| Some(MessageVerdict::from(decision))).collect(),
             verdicts_from: VerdictsFrom::Engine,
