@@ -38,12 +38,11 @@ impl Codec {
     }
 }
 
-/// The first `n_bytes` of `reader`, fewer where there are no more, and the same stream from its beginning. What comes through a pipe may
-/// come byte by byte.
-pub(super) fn beginning<R: Read>(
-    mut reader: R,
-    n_bytes: usize,
-) -> io::Result<(Vec<u8>, io::Chain<Cursor<Vec<u8>>, R>)> {
+/// A stream whose first bytes were looked at, from its beginning.
+type Begun<R> = io::Chain<Cursor<Vec<u8>>, R>;
+
+/// The first `n_bytes` of `reader`, fewer where there are no more, and the same stream. What comes through a pipe may come byte by byte.
+pub(super) fn beginning<R: Read>(mut reader: R, n_bytes: usize) -> io::Result<(Vec<u8>, Begun<R>)> {
     let mut first = Vec::with_capacity(n_bytes);
     reader.by_ref().take(n_bytes as u64).read_to_end(&mut first)?;
     Ok((first.clone(), Cursor::new(first).chain(reader)))

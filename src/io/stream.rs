@@ -11,8 +11,8 @@ use crate::pipeline::{Batch, BatchOptions, LineBatch, LineRole, Source, SourceDi
 /// The byte order mark.
 pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Bytes that are read first; each step reads twice as much as the one before.
-const FIRST_STEP: usize = 64 << 10;
+/// So many bytes are read first, before room is made for all that are asked for.
+const FIRST_BYTES: usize = 64 << 10;
 
 /// Gives sizes and hashes of what was stored, after the end of the stream.
 pub(super) type Stored = Box<dyn FnOnce() -> Result<Option<(u64, String)>> + Send>;
@@ -175,18 +175,18 @@ impl Deref for Held {
 
 impl Held {
     /// Reads up to `n_bytes` more; gives how many came, and with what the stream broke. What came before stays. Most readers fill the
-    /// room that they are given with zeros, so that room is made as bytes come: a short stream costs what it holds.
+    /// room that they are given with zeros, so that a short stream gets little.
     fn read(&mut self, stream: &mut dyn Read, n_bytes: usize) -> (usize, Option<io::Error>) {
-        let (before, mut step) = (self.bytes.len(), FIRST_STEP);
-        loop {
-            let n_read = self.bytes.len() - before;
-            let wanted = step.min(n_bytes - n_read);
+        let before = self.bytes.len();
+        let first = FIRST_BYTES.min(n_bytes);
+        for wanted in [first, n_bytes - first] {
             self.bytes.reserve(wanted);
             match stream.take(wanted as u64).read_to_end(&mut self.bytes) {
-                Ok(n) if n == wanted && wanted > 0 => step *= 2,
+                Ok(n_read) if n_read == wanted => {}
                 outcome => return (self.bytes.len() - before, outcome.err()),
             }
         }
+        (n_bytes, None)
     }
 
     /// Drops the first `n_bytes`, which must be there.
@@ -217,7 +217,7 @@ impl Held {
 mod tests {
     use std::io::Cursor;
 
-    use super::{FIRST_STEP, Held};
+    use super::{FIRST_BYTES, Held};
 
     /// Gives a byte at a time, into room of any size.
     struct Slow<'a>(&'a [u8], usize);
@@ -236,7 +236,7 @@ mod tests {
     fn a_short_stream_costs_what_it_holds() {
         let (mut held, mut stream) = (Held::default(), Slow(b"a few bytes", 0));
         assert!(matches!(held.read(&mut stream, 32 << 20), (11, None)));
-        assert!(stream.1 <= FIRST_STEP && held.bytes.capacity() <= 2 * FIRST_STEP, "{} bytes of room", stream.1);
+        assert!(stream.1 <= FIRST_BYTES && held.bytes.capacity() <= 2 * FIRST_BYTES, "{} bytes of room", stream.1);
     }
 
     #[test]
