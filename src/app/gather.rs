@@ -74,7 +74,8 @@ pub(super) fn figures_of_night(
     check: &dyn Fn() -> Result<()>,
 ) -> Result<NightFigures> {
     let Gathered { run, facts, sketch } = gather_run(place, From::Sketches, check)?;
-    let tally = run.tally()?;
+    let (tally, sums) = (run.tally()?, sketch.figures.total());
+    let used = sums.sum("used");
     let (bytes_read, bytes_stored) = (tally.bytes_stored, facts.bytes_written.values().sum());
     let (chars_in, chars_out) = (tally.totals.chars_in, tally.totals.chars_out);
     let figures = NightFigures {
@@ -87,7 +88,7 @@ pub(super) fn figures_of_night(
         chars_in,
         chars_out,
         ratio: ratio(chars_in, chars_out),
-        grounding: tally.grounding(),
+        grounding: (used > 0).then(|| sums.sum("used_in_place") as f64 / used as f64),
         ..NightFigures::default()
     };
     let Some(before) = before else { return Ok(figures) };

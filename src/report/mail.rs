@@ -33,11 +33,11 @@ pub(super) fn markdown(view: &View<'_>) -> String {
 fn blocks(blocks: &Blocks<'_>, out: &mut String) {
     for (_, block) in blocks.iter().filter(|(seen, _)| matches!(seen, Seen::Always | Seen::Terminal)) {
         match block {
-            Block::Heading { text, remark, .. } if remark.is_empty() => {
-                out.push_str(&format!("### {}\n\n", escaped(text)))
-            }
             Block::Heading { text, remark, .. } => {
-                out.push_str(&format!("### {}\n\n{}\n\n", escaped(text), escaped(remark)));
+                out.push_str(&format!("### {}\n\n", escaped(text)));
+                if !remark.is_empty() {
+                    out.push_str(&format!("{}\n\n", escaped(remark)));
+                }
             }
             // The marks of fixed sentences are those of Markdown.
             Block::Said(Words::Fixed(words), _) => out.push_str(&format!("{words}\n\n")),

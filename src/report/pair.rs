@@ -200,8 +200,12 @@ fn hidden_of(message: &Message<'_>, views: &[PartView]) -> Vec<Range<usize>> {
     let (mut hidden, mut start) = (Vec::new(), 0);
     for (text, at, end) in places_of(message) {
         let is_of = |view: &&PartView| match (view.call, view.thought) {
-            (Some(call), _) => message.tool_calls.get(call).is_some_and(|call| std::ptr::eq(&*call.arguments, text)),
-            (None, Some(thought)) => message.reasoning.get(thought).is_some_and(|of| std::ptr::eq(&*of.text, text)),
+            (Some(call), _) => {
+                message.tool_calls.get(call).is_some_and(|call| std::ptr::eq::<str>(call.arguments.as_ref(), text))
+            }
+            (None, Some(thought)) => {
+                message.reasoning.get(thought).is_some_and(|of| std::ptr::eq::<str>(of.text.as_ref(), text))
+            }
             (None, None) => message.text_at(view.part).is_some_and(|part| std::ptr::eq(part, text)),
         };
         if let Some(view) = views.iter().find(is_of) {

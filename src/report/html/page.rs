@@ -149,7 +149,7 @@ fn blocks(blocks: &Blocks<'_>, html: &mut Html) {
                     Tone::Bad => &[("class", "warning")],
                     Tone::Good => &[("class", "good")],
                     Tone::Strong => &[("class", "strong")],
-                    _ => &[],
+                    Tone::Plain => &[],
                 };
                 html.tag("p", attributes, |html| words(said, html));
             }

@@ -90,14 +90,12 @@ fn verdict(document: &DriftDocument) -> String {
     let ratio =
         if was == is { format!("The ratio is still {is}.") } else { format!("The ratio went from {was} to {is}.") };
     let [n_before, n_after] = [&document.before, &document.after].map(|side| side.totals.conversations);
-    let ratio = match n_before == n_after {
-        true => ratio,
-        false => format!(
-            "{ratio} There were {}, now there are {}.",
-            numbers::counted(n_before, "conversation"),
-            numbers::count(n_after)
-        ),
-    };
+    let now = format!(
+        " There were {}, now there are {}.",
+        numbers::counted(n_before, "conversation"),
+        numbers::count(n_after)
+    );
+    let ratio = ratio + if n_before == n_after { "" } else { &now };
     let is_lost = |of: &FigureDrift| of.class.is_none() && of.before.is_some() != of.after.is_some();
     let lost: Vec<String> =
         document.figures.iter().filter(|of| is_lost(of)).map(|of| numbers::words(&of.figure)).collect();

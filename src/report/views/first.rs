@@ -139,7 +139,9 @@ pub(super) fn cards(document: &ReportDocument, json: &Value) -> Vec<Card> {
     let is_stored = Held::of(&document.runs) != Held::Nothing;
     let name = if is_stored { "Bytes stored" } else { "Bytes of figures" };
     cards.push(Card::of(json, name, "/totals/bytes_written", Show::Bytes, stored));
-    cards.iter_mut().for_each(|card| card.number.tone = Tone::Strong);
+    for card in &mut cards {
+        card.number.tone = Tone::Strong;
+    }
     cards
 }
 
