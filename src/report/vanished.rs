@@ -121,7 +121,7 @@ mod tests {
     use super::Shown;
 
     fn gone(before: &str, after: &str) -> Vec<String> {
-        Shown::new(after).vanished(before).into_iter().map(|range| before[range].to_owned()).collect()
+        Shown::new(after).vanished(before).into_iter().map(|range| super::of(before, &range).to_owned()).collect()
     }
 
     #[test]
