@@ -209,7 +209,7 @@ fn odd_inputs_are_told_in_a_sentence() {
         (&["one.jsonl", "-o", "."], 2, "this is a folder"),
         (&["one.jsonl", "--html", "nowhere/page.html"], 2, "the folder nowhere does not exist"),
         (&["one.jsonl", "--json", "--html", "-"], 2, "can go to stdout"),
-        (&["one.jsonl", "--sample-bytes", "100"], 3, "all 1 conversations are too long for the sample"),
+        (&["one.jsonl", "--sample-bytes", "100"], 3, "the only conversation is too long for the sample"),
         (&["nowhere.jsonl"], 2, "there is no such file"),
         (&["one.jsonl", "--sample", "0"], 2, "a sample has at least one conversation"),
         (&["one.jsonl", "--held-back", "1"], 2, "expected a share between 0 and 1"),
