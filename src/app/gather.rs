@@ -75,7 +75,6 @@ pub(super) fn figures_of_night(
 ) -> Result<NightFigures> {
     let Gathered { run, facts, sketch } = gather_run(place, From::Sketches, check)?;
     let (tally, sums) = (run.tally()?, sketch.figures.total());
-    let used = sums.sum("used");
     let (bytes_read, bytes_stored) = (tally.bytes_stored, facts.bytes_written.values().sum());
     let (chars_in, chars_out) = (tally.totals.chars_in, tally.totals.chars_out);
     let figures = NightFigures {
@@ -88,7 +87,7 @@ pub(super) fn figures_of_night(
         chars_in,
         chars_out,
         ratio: ratio(chars_in, chars_out),
-        grounding: (used > 0).then(|| sums.sum("used_in_place") as f64 / used as f64),
+        grounding: sums.grounding(),
         ..NightFigures::default()
     };
     let Some(before) = before else { return Ok(figures) };

@@ -63,7 +63,7 @@ pub use merge::{MergeOutcome, MergeSettings, Merged, merge};
 pub use oracle::{read_key, replies_dir};
 pub use outcome::{RunOutcome, ratio, summary};
 pub use output::{Destination, STDOUT, Stdout, local, unwritten};
-pub use pages::{BOTH_ON_STDOUT, check_page, spare, write_page};
+pub use pages::{BOTH_ON_STDOUT, check_page, write_page};
 pub use pairs::{decode, pairs, read_as, reasons};
 #[cfg(feature = "llm")]
 pub use questions::ask_through;

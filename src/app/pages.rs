@@ -46,11 +46,12 @@ pub(super) fn texts(
 }
 
 /// Refuses a `target` that [`write_page`] could not write, before there is a page. Its folder is there, or lies in the
-/// `output` that the work makes first.
-pub fn check_page(target: &str, output: Option<&Place>) -> Result<()> {
+/// `output` that the work makes first; and it replaces nothing of what is `read`.
+pub fn check_page(target: &str, output: Option<&Place>, read: &[Place]) -> Result<()> {
     if target == "-" {
         return Ok(());
     }
+    spare(target, read)?;
     let path = local(Path::new(target))?;
     let usage = |message: String| Err(Error::new(ErrorKind::Usage, target, message));
     if path.is_dir() {
@@ -66,10 +67,7 @@ pub fn check_page(target: &str, output: Option<&Place>) -> Result<()> {
 }
 
 /// Refuses a `target` that would replace a file of what is read: within a run only pages and Markdown have room.
-pub fn spare(target: &str, read: &[Place]) -> Result<()> {
-    if target == "-" {
-        return Ok(());
-    }
+pub(super) fn spare(target: &str, read: &[Place]) -> Result<()> {
     let path = std::path::absolute(local(Path::new(target))?)
         .map_err(|error| Error::new(ErrorKind::Usage, target, "this is no path").because(error))?;
     let place = Location::from(&*path);

@@ -87,10 +87,8 @@ fn report_of(
         let message = "this compares a run with another; name two runs, or the other with --against RUN";
         return Err(Error::new(ErrorKind::Usage, format!("--{}", name.replace('_', "-")), message));
     }
-    check_targets(&request.settings, request.settings.is_json(), None)?;
     let read: Vec<Place> = before.iter().chain(&runs).cloned().collect();
-    let ReportArgs { html, markdown, csv, .. } = &request.settings;
-    [html, markdown, csv].into_iter().flatten().try_for_each(|target| spare(target, &read))?;
+    check_targets(&request.settings, request.settings.is_json(), None, &read)?;
     let from = if request.exact { From::Tables } else { From::Sketches };
     let store = if let [place] = &*runs { Store::find(place)? } else { None };
     if let Some(store) = &store {
@@ -102,7 +100,7 @@ fn report_of(
 }
 
 /// Refuses what cannot be written where it is wanted, before the work.
-fn check_targets(report: &ReportArgs, json: bool, output: Option<&Place>) -> Result<()> {
+fn check_targets(report: &ReportArgs, json: bool, output: Option<&Place>, read: &[Place]) -> Result<()> {
     let targets = [("--html -", &report.html), ("--markdown -", &report.markdown)];
     if let Some(folder) = report.csv.as_deref().filter(|folder| ["", "-"].contains(folder)) {
         return Err(Error::new(ErrorKind::Usage, format!("--csv {folder}"), "name a folder for the tables"));
@@ -112,7 +110,9 @@ fn check_targets(report: &ReportArgs, json: bool, output: Option<&Place>) -> Res
     if on_stdout.len() + usize::from(json) > 1 {
         return Err(Error::new(ErrorKind::Usage, on_stdout.join(" "), BOTH_ON_STDOUT));
     }
-    targets.into_iter().filter_map(|(_, target)| target.as_deref()).try_for_each(|target| check_page(target, output))
+    report.csv.iter().try_for_each(|folder| spare(folder, read))?;
+    let files = targets.into_iter().filter_map(|(_, target)| target.as_deref());
+    files.into_iter().try_for_each(|target| check_page(target, output, read))
 }
 
 /// The nights before the last one of the store that `runs` is, which becomes the last one.
@@ -147,7 +147,7 @@ pub fn check_report_of_job(settings: &JobSettings, run: &Place) -> Result<()> {
     }
     let stores = stores_of(settings);
     let output = output_of(kind, run).unwrap_or_else(|| run.clone());
-    check_targets(report, is_shown && report.is_json(), Some(&output))?;
+    check_targets(report, is_shown && report.is_json(), Some(&output), &[])?;
     calibration(report, &stores)?;
     // A night of its own that is missing keeps no compaction from its work.
     let mut before = baseline(kind, report, run, &stores)?;

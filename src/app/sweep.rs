@@ -65,7 +65,7 @@ pub fn sweep(app: &App, settings: &SweepSettings, observer: &dyn Observer) -> Re
         check_job(job, settings.overwrites)?;
     }
     if let Some(target) = &settings.html {
-        check_page(target, None)?;
+        check_page(target, None, &[])?;
     }
     let (document, recommended) = measure(app, settings, observer)?;
     if let Some(job) = &job {

@@ -3,7 +3,7 @@
 
 use condenser::app::{
     App, Destination, OnMerge, check_page, decode, hidden, message_at, pairs, place, read_as, reading, reasons,
-    runs_with, spare, write_page,
+    runs_with, write_page,
 };
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::Place;
@@ -32,8 +32,7 @@ pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<Ending> {
 fn show(app: &App, args: &ShowArgs, place: &Place) -> Result<Ending> {
     let runs = runs_with(place, &args.id, &Notes { quiet: false })?;
     if let Some(target) = &args.html {
-        check_page(target, None)?;
-        spare(target, std::slice::from_ref(place))?;
+        check_page(target, None, std::slice::from_ref(place))?;
         let found = of_each(&runs, |run| pairs(run, &args.id, None, &|| app.stop().check()))?;
         if found.is_empty() {
             return Err(unknown(&args.id));

@@ -103,7 +103,7 @@ pub(super) fn totals_of(runs: &[RunFacts], all: &Sketch, total: &ClassFigures) -
         edits_whole,
         facts,
         facts_held,
-        grounding: share(used_in_place, used),
+        grounding: total.grounding(),
         next_turn_needed,
         next_turn_in_place,
         next_turn_lines,

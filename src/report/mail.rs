@@ -1,6 +1,8 @@
 //! The first screen of a view and what is worth a mail as Markdown, and its tables as CSV. Knows views and the two
 //! formats, no document.
 
+use std::collections::BTreeMap;
+
 use super::numbers::NOTHING;
 use super::plain;
 use super::view::{Block, Blocks, Card, Kind, Seen, Table, Tone, View, Words};
@@ -145,18 +147,15 @@ pub(super) fn tables(view: &View<'_>) -> Vec<(String, String)> {
             _ => {}
         }
     }
-    let mut files: Vec<(String, String)> = Vec::new();
-    for table in found.into_iter().filter(|table| !table.rows.is_empty()) {
+    // A caption may stand twice.
+    let mut n_named: BTreeMap<String, usize> = BTreeMap::new();
+    let files = found.into_iter().filter(|table| !table.rows.is_empty()).map(|table| {
         let name = file_name(&table.caption);
-        let taken =
-            files.iter().filter(|(other, _)| other.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-') == name);
-        let name = match taken.count() {
-            0 => name,
-            n => format!("{name}-{}", n + 1),
-        };
-        files.push((name, csv(table)));
-    }
-    files.into_iter().map(|(name, text)| (name + ".csv", text)).collect()
+        let n = n_named.entry(name.clone()).and_modify(|n| *n += 1).or_insert(1);
+        let number = if *n == 1 { String::new() } else { format!("-{n}") };
+        (format!("{name}{number}.csv"), csv(table))
+    });
+    files.collect()
 }
 
 /// `What falls to each class` is `what-falls-to-each-class`.

@@ -175,66 +175,52 @@ impl From<&Decision> for MessageVerdict {
 impl Utterance {
     /// What `message` says.
     pub fn of(message: &Message<'_>) -> Self {
-        let mut text = String::new();
-        let mut push = |piece: &str| {
-            if !piece.is_empty() {
-                if !text.is_empty() {
-                    text.push('\n');
-                }
-                text.push_str(piece);
-            }
-        };
-        for thought in &message.reasoning {
-            push(&format!("(thinks {})", thought.text));
-        }
-        message.texts().for_each(&mut push);
-        for call in &message.tool_calls {
-            push(&format!("(calls {} {})", call.name.as_deref().unwrap_or("tool"), call.arguments));
-        }
+        let pieces = pieces(message).map(|(before, text, behind)| before + text + behind);
+        let text = pieces.collect::<Vec<_>>().join("\n");
         Self { role: message.role.as_str().to_owned(), text }
     }
 }
 
-/// The stretches of what `message` says that its `views` do not copy.
-fn hidden_of(message: &Message<'_>, views: &[PartView]) -> Vec<Range<usize>> {
-    let (mut hidden, mut start) = (Vec::new(), 0);
-    for (text, at, end) in places_of(message) {
-        let is_of = |view: &&PartView| match (view.call, view.thought) {
-            (Some(call), _) => {
-                message.tool_calls.get(call).is_some_and(|call| std::ptr::eq::<str>(call.arguments.as_ref(), text))
-            }
-            (None, Some(thought)) => {
-                message.reasoning.get(thought).is_some_and(|of| std::ptr::eq::<str>(of.text.as_ref(), text))
-            }
-            (None, None) => message.text_at(view.part).is_some_and(|part| std::ptr::eq(part, text)),
-        };
-        if let Some(view) = views.iter().find(is_of) {
-            let mut shown_to = 0;
-            let copies = view.ops.iter().filter_map(|op| match op {
-                ViewOp::Copy(from, to) => Some((*from, *to)),
-                _ => None,
-            });
-            for (from, to) in copies.chain([(text.len(), text.len())]) {
-                if text.get(shown_to..from).is_some_and(|gone| !gone.trim().is_empty()) {
-                    hidden.push(start + at + shown_to..start + at + from);
-                }
-                shown_to = to;
-            }
-        }
-        start += end + 1;
-    }
-    hidden
+/// A piece of what a message says: what stands before a text of it, the text, and what stands behind.
+type Piece<'m> = (String, &'m str, &'static str);
+
+/// The pieces of what `message` says, one below the other: thoughts, texts, calls.
+fn pieces<'m>(message: &'m Message<'_>) -> impl Iterator<Item = Piece<'m>> {
+    let thoughts = message.reasoning.iter().map(|thought| ("(thinks ".to_owned(), &*thought.text, ")"));
+    let texts = message.texts().filter(|text| !text.is_empty()).map(|text| (String::new(), text, ""));
+    let calls = message.tool_calls.iter().map(|call| {
+        let name = call.name.as_deref().unwrap_or("tool");
+        (format!("(calls {name} "), &*call.arguments, ")")
+    });
+    thoughts.chain(texts).chain(calls)
 }
 
-/// The texts of what a message says, each with where it stands in its piece and how long that is: see [`Utterance::of`].
-fn places_of<'m>(message: &'m Message<'_>) -> impl Iterator<Item = (&'m str, usize, usize)> {
-    let thoughts = message.reasoning.iter().map(|thought| (&*thought.text, "(thinks ".len(), "(thinks )".len()));
-    let texts = message.texts().filter(|text| !text.is_empty()).map(|text| (text, 0, 0));
-    let calls = message.tool_calls.iter().map(|call| {
-        let before = "(calls ".len() + call.name.as_deref().unwrap_or("tool").len() + 1;
-        (&*call.arguments, before, before + 1)
-    });
-    thoughts.chain(texts).chain(calls).map(|(text, at, around)| (text, at, text.len() + around))
+/// The stretches of what `message` says that its `views` do not copy.
+fn hidden_of(message: &Message<'_>, views: &[PartView]) -> Vec<Range<usize>> {
+    let (mut hidden, mut at) = (Vec::new(), 0);
+    for (before, text, behind) in pieces(message) {
+        at += before.len();
+        let of_view = |view: &PartView| match (view.call, view.thought) {
+            (Some(call), _) => message.tool_calls.get(call).map(|call| &*call.arguments),
+            (None, Some(thought)) => message.reasoning.get(thought).map(|thought| &*thought.text),
+            (None, None) => message.text_at(view.part),
+        };
+        // The same text, not an equal one.
+        let view = views.iter().find(|view| of_view(view).is_some_and(|of| std::ptr::eq(of, text)));
+        let copies = view.into_iter().flat_map(|view| &view.ops).filter_map(|op| match op {
+            ViewOp::Copy(from, to) => Some((*from, *to)),
+            _ => None,
+        });
+        let mut shown_to = if view.is_some() { 0 } else { text.len() };
+        for (from, to) in copies.chain([(text.len(), text.len())]) {
+            if text.get(shown_to..from).is_some_and(|gone| !gone.trim().is_empty()) {
+                hidden.push(at + shown_to..at + from);
+            }
+            shown_to = to;
+        }
+        at += text.len() + behind.len() + 1;
+    }
+    hidden
 }
 
 impl Pair {

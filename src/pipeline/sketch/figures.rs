@@ -63,6 +63,12 @@ impl ClassFigures {
     pub fn sum(&self, name: &str) -> u64 {
         self.sums.get(name).copied().unwrap_or_default()
     }
+
+    /// The share of what assistants used that still stands before its use; `None` where nothing was used.
+    pub fn grounding(&self) -> Option<f64> {
+        let used = self.sum("used");
+        (used > 0).then(|| self.sum("used_in_place") as f64 / used as f64)
+    }
 }
 
 merges!(ClassFigures { conversations, sums, figures });

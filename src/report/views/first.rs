@@ -50,7 +50,7 @@ pub(super) fn lead(document: &ReportDocument) -> String {
         if Held::of(&document.runs) == Held::Nothing { "An estimate: " } else { "" },
         numbers::counted(totals.conversations, "conversation"),
         numbers::counted(files as u64, "file"),
-        if totals.conversations == 1 { "shows" } else { "show" },
+        numbers::by_count(totals.conversations, "shows", "show"),
         short(totals.chars_out),
         short(totals.chars_in),
         times_shorter(totals.ratio),

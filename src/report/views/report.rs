@@ -95,7 +95,7 @@ fn nights<'d>(document: &ReportDocument, json: &Value) -> Blocks<'d> {
 fn warnings<'d>(document: &ReportDocument) -> Blocks<'d> {
     let n = document.runs.iter().filter(|run| run.status != "complete").count();
     let of = numbers::counted(document.runs.len() as u64, "run");
-    let is = if n == 1 { "is" } else { "are" };
+    let is = numbers::by_count(n as u64, "is", "are");
     let warning = (n > 0).then(|| said(format!("{n} of {of} {is} not complete: see runs and options."), Tone::Bad));
     let holds = Held::of(&document.runs) == Held::Everything;
     let larger = larger(document.totals.bytes_stored, document.totals.bytes_written).filter(|_| holds);
