@@ -311,6 +311,19 @@ fn pages_are_written_whole_replace_what_is_there_and_go_to_stdout() {
     assert!(told.stderr.contains("this is a folder"), "{}", told.stderr);
     let told = condenser(dir.root(), &["report", "run", "--json", "--html", "-"]).exits(2);
     assert!(told.stdout.is_empty() && told.stderr.contains("can go to stdout"), "{}", told.stderr);
+    // What is read is not replaced; a page beside it is.
+    for args in [
+        &["report", "run", "--html", "run/manifest.json"][..],
+        &["report", "run", "--markdown", "run/plan.json.zst"],
+        &["report", "run", "--csv", "run/metrics"],
+        &["report", "run", "--csv", "-"],
+        &["show", "run", "one", "--html", "run/manifest.json"],
+    ] {
+        condenser(dir.root(), args).exits(2);
+    }
+    condenser(dir.root(), &["report", "run", "--html", "run/report.html"]).ok();
+    std::fs::remove_file(dir.path("run/report.html")).expect("it is there");
+    condenser(dir.root(), &["verify", "run"]).ok();
     dir.write("sub/other.txt", "");
     condenser(dir.root(), &["show", "run", "one", "--html", "sub/show.html"]).ok();
     assert!(read("sub/show.html").contains("secret marmalade"));
@@ -330,4 +343,32 @@ fn two_runs_give_a_page_of_their_drift() {
     let ratio = drift.pointer("/after/totals/ratio").and_then(serde_json::Value::as_f64).expect("a ratio");
     assert!(page.contains(&format!("data-at=\"/after/totals/ratio\" data-value=\"{ratio}\"")), "{ratio}");
     assert!(page.contains("<svg") && page.contains("Conversations that changed most"));
+}
+
+#[test]
+fn what_a_mark_hides_is_marked_and_nothing_else() {
+    let dir = TestDir::new();
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/jobs/sample/agents.jsonl");
+    condenser(dir.root(), &["compress", sample, "-o", "run", "-q"]).ok();
+    let id = "agent-rename-api";
+    let page = condenser(dir.root(), &["show", "run", id, "--html", "-"]).ok().stdout;
+    let page = String::from_utf8(page).expect("UTF-8");
+    let unescape =
+        |text: &str| text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
+    let marked: Vec<String> =
+        page.split("<mark>").skip(2).map(|rest| unescape(rest.split_once("</mark>").expect("it ends").0)).collect();
+    let mut n_marks = 0;
+    for number in 1.. {
+        let told = condenser(dir.root(), &["get", "run", id, "--mark", &number.to_string()]).ends();
+        if told.code != Some(0) {
+            break;
+        }
+        let hidden = String::from_utf8(told.stdout).expect("UTF-8");
+        assert!(
+            marked.iter().any(|marked| marked.trim() == hidden.trim()),
+            "mark {number} hides {hidden:?}: {marked:#?}"
+        );
+        n_marks += 1;
+    }
+    assert!(n_marks > 3 && marked.len() == n_marks, "{n_marks} marks, {} stretches", marked.len());
 }

@@ -51,12 +51,12 @@ pub fn check_page(target: &str, output: Option<&Place>, read: &[Place]) -> Resul
     if target == "-" {
         return Ok(());
     }
-    spare(target, read)?;
     let path = local(Path::new(target))?;
     let usage = |message: String| Err(Error::new(ErrorKind::Usage, target, message));
     if path.is_dir() {
         return usage("this is a folder; name a file for the page".to_owned());
     }
+    spare(target, read)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if folder.is_dir() {
         // Dropped as it is, the file leaves nothing behind.
