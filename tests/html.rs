@@ -353,8 +353,13 @@ fn what_a_mark_hides_is_marked_and_nothing_else() {
     let id = "agent-rename-api";
     let page = condenser(dir.root(), &["show", "run", id, "--html", "-"]).ok().stdout;
     let page = String::from_utf8(page).expect("UTF-8");
-    let unescape =
-        |text: &str| text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
+    let unescape = |text: &str| {
+        text.replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&quot;", "\"")
+            .replace("&#39;", "'")
+            .replace("&amp;", "&")
+    };
     let marked: Vec<String> =
         page.split("<mark>").skip(2).map(|rest| unescape(rest.split_once("</mark>").expect("it ends").0)).collect();
     let mut n_marks = 0;

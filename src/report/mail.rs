@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn nothing_of_a_text_is_markup() {
-        assert_eq!(escaped("a|b <img> `x` [l](u)\n# h"), "a\\|b &lt;img\\> \\`x\\` \\[l\\](u)\\n\\# h");
+        assert_eq!(escaped("a|b <img> `x` [l](u)\n# h"), "a\\|b &lt;img\\> \\`x\\` \\[l\\](u)\\\\n\\# h");
         assert_eq!((code("get run"), code("a`b")), ("`get run`".to_owned(), "`` a`b ``".to_owned()));
     }
 
