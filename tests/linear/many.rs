@@ -17,7 +17,7 @@ const fn thing(name: &'static str, n_many: usize, messages: fn(usize) -> Vec<Val
 }
 
 /// What is short comes a hundred thousand times; what stands at an even place meets everything that can be done.
-pub const THINGS: [Thing; 17] = [
+pub const THINGS: [Thing; 18] = [
     thing("short messages of two", 100_000, |n| talk(n, |at| format!("Message {at} is short."))),
     thing("short messages of one", 40_000, |n| (0..n).map(|at| said("user", &format!("Message {at}."))).collect()),
     thing("texts of one message", 100_000, |n| {
@@ -95,6 +95,7 @@ pub const THINGS: [Thing; 17] = [
         })
     }),
     thing("roles", 20_000, |n| (0..n).map(|at| said(&format!("role{at}"), &format!("Yes, {at}."))).collect()),
+    thing("system prompts", 40_000, |n| (0..n).map(|at| said("system", &format!("{WORDS} {at}"))).collect()),
 ];
 
 fn talk(n: usize, text: impl Fn(usize) -> String) -> Vec<Value> {

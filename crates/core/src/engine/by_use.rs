@@ -115,7 +115,11 @@ impl Engine {
         plan: &mut Plan,
         explains: bool,
     ) -> Vec<UsedText> {
-        let is_held = |index: usize| plan.claim_of(index).is_some_and(|claim| self.is_held(conversation, index, claim));
+        let settled = settled(conversation);
+        let is_held = |index: usize| {
+            let is_held = |claim| self.is_held(conversation, index, claim);
+            index >= settled && plan.claim_of(index).is_some_and(is_held)
+        };
         if self.options.token_budget.is_some() || !(0..conversation.messages.len()).any(is_held) {
             return Vec::new();
         }
@@ -129,12 +133,11 @@ impl Engine {
         views
     }
 
-    /// True for a system prompt that stays, of which another conversation shows something, where that gives way.
+    /// True for a system prompt after all that is settled that stays, of which another conversation shows something, where that gives way.
     fn is_held(&self, conversation: &Conversation<'_>, index: usize, claim: &Claim) -> bool {
         self.options.prompts == SystemPrompts::Once
             && self.options.hide_by == HideBy::Use
             && matches!(claim, Claim::Keep(Reason::PreservedRole))
-            && index >= settled(conversation)
             && conversation.held.binary_search_by_key(&index, |held| held.message).is_ok()
     }
 
@@ -172,7 +175,7 @@ impl Engine {
         let state = |index: usize| match plan.claim_of(index) {
             _ if index < first => Standing::Kept,
             None if index >= settled => Standing::Free,
-            Some(claim) if self.is_held(conversation, index, claim) => Standing::Held,
+            Some(claim) if index >= settled && self.is_held(conversation, index, claim) => Standing::Held,
             Some(Claim::Keep(reason)) if index >= settled && self.is_open(*reason, &conversation.messages[index]) => {
                 Standing::Open
             }
@@ -262,7 +265,8 @@ impl Engine {
         for stage in self.stages.iter().filter(|stage| !stage.needs_text() && stage.is_on(&self.options)) {
             stage.claim(&least, &mut plan);
         }
-        plan.free().filter(|&index| index >= view.recency_start.max(settled(conversation))).collect()
+        let start = view.recency_start.max(settled(conversation));
+        plan.free().filter(|&index| index >= start).collect()
     }
 
     /// True when a message that is kept for this reason keeps its texts alone. A budget does not take the words of a user before
