@@ -22,7 +22,14 @@ pub(super) struct LateOracle(OnceLock<Oracle>);
 impl LateOracle {
     /// Opens the kept replies and the way to the model, when the job asks one. Must be called inside a runtime.
     pub(super) fn open(&self, settings: &JobSettings, run: Option<&Place>) -> Result<Option<Arc<dyn Model>>> {
-        let Some(llm) = settings.llm.as_ref().filter(|_| settings.asks_a_model()) else { return Ok(None) };
+        let Some(llm) = &settings.llm else { return Ok(None) };
+        if !settings.asks_a_model() {
+            tracing::warn!(
+                "model {} is named, and nothing asks it: --summarizer and --classifier model do",
+                llm.options.model
+            );
+            return Ok(None);
+        }
         let shared = llm.shared_cache.as_ref().map(PathBuf::from);
         let store = ReplyStore::open(&replies_dir(settings.kind, llm, run)?, shared.as_deref())?;
         if store.n_skipped() > 0 {

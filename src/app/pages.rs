@@ -12,6 +12,7 @@ use crate::io::{BlockingFile, Run};
 use crate::pipeline::{News, Observer, TableName};
 use crate::report::ReportDocument;
 use crate::report::html::Texts;
+use crate::report::numbers::counted;
 
 /// Why a page on stdout leaves no room for the document.
 pub const BOTH_ON_STDOUT: &str = "only one of page, Markdown and JSON can go to stdout; name files for the others";
@@ -100,6 +101,13 @@ pub(super) fn write_tables(folder: &str, tables: &[(String, String)]) -> Result<
         .map_err(|error| Error::new(ErrorKind::Io, folder, "the folder cannot be made").because(error))?;
     for (name, text) in tables {
         write_page(&path.join(name).to_string_lossy(), text)?;
+    }
+    let is_other = |name: &str| name.ends_with(".csv") && tables.iter().all(|(ours, _)| ours != name);
+    let found = std::fs::read_dir(&path).into_iter().flatten().flatten();
+    let n_others = found.filter(|file| file.file_name().to_str().is_some_and(is_other)).count() as u64;
+    if n_others > 0 {
+        let (tables, are) = (counted(n_others, "table"), if n_others == 1 { "is" } else { "are" });
+        tracing::warn!("{folder}: {tables} there {are} not of this report, perhaps of an earlier one");
     }
     Ok(())
 }

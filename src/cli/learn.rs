@@ -10,6 +10,9 @@ use super::end::Ending;
 use super::message;
 use super::progress::Notes;
 
+/// Conversations to judge on below which the figures say little.
+const FEW_JUDGED: usize = 20;
+
 /// Runs the command.
 pub(crate) fn run(app: &App, args: LearnUsesArgs) -> Result<Ending> {
     let settings = LearnSettings {
@@ -24,6 +27,12 @@ pub(crate) fn run(app: &App, args: LearnUsesArgs) -> Result<Ending> {
         message::json(&outcome)?;
     } else {
         message::result(&told(&outcome))?;
+    }
+    if outcome.n_judged < FEW_JUDGED {
+        let judged = counted(outcome.n_judged as u64, "conversation");
+        message::note(&format!(
+            "judged on {judged}: these figures may be chance; learn from a hundred sessions or more"
+        ));
     }
     message::note(&format!(
         "written: {}; use it with: --look-ahead off --use-model {}",

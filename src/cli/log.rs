@@ -1,4 +1,4 @@
-//! Logs on stderr, for those who asked with `-v`. Knows levels, not what is logged.
+//! Logs on stderr: warnings for everybody, more for those who asked with `-v`. Knows levels, not what is logged.
 
 use std::io::{self, Write};
 
@@ -6,15 +6,16 @@ use tracing::level_filters::LevelFilter;
 
 use super::screen::tell;
 
-/// Starts the log; without `-v` only what needs a person is told, and that is told elsewhere.
+/// Starts the log; without `-v` an entry is a plain sentence.
 pub(crate) fn start(verbose: u8) {
     let level = match verbose {
-        0 => return,
+        0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    tracing_subscriber::fmt().with_max_level(level).with_writer(|| PlainStderr).with_target(false).init();
+    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(|| PlainStderr).with_target(false);
+    if verbose == 0 { log.without_time().with_level(false).init() } else { log.init() }
 }
 
 /// An entry comes in one piece, and becomes one line whatever it names.

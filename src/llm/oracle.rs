@@ -177,7 +177,7 @@ impl Oracle {
                     Err(client.error(&refusal).hinting(hint))
                 }
                 _ => {
-                    tracing::warn!(refusal.message, "a question has no answer; the engine's own text is used");
+                    tracing::info!(refusal.message, "a question has no answer; the engine's own text is used");
                     Ok(Answer::None(NoAnswer::Failed))
                 }
             },

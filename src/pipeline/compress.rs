@@ -75,7 +75,7 @@ pub async fn compress<S: Sink>(
                     return Ok(None);
                 }
                 let fails = |error: Error| {
-                    tracing::warn!(part, %error, "the input cannot be read; the others go on");
+                    tracing::info!(part, %error, "the input cannot be read; the others go on");
                     failures.lock().unwrap_or_else(PoisonError::into_inner).push((part, error));
                 };
                 match Box::pin(one_part(context, plan, part, corpus, shared, sink, &fails)).await {

@@ -277,7 +277,7 @@ impl ListingTotals {
         let text = if held.bytes_stream == held.bytes_stored { "" } else { &text };
         said.push(format!("{} read{text}", bytes(held.bytes_stored)));
         said.push(format!("{} stored in the run", bytes(self.bytes_written)));
-        said.extend((held.bytes_stored > 0).then(|| format!("ratio {}", shown_ratio(self.bytes_ratio))));
+        said.extend((held.bytes_stored > 0).then(|| format!("bytes ratio {}", shown_ratio(self.bytes_ratio))));
         said.extend(self.only_measures.then(|| "no originals: it only measures".to_owned()));
         if self.parts_committed < self.parts {
             said.push(format!("{} of {} committed", count(self.parts_committed), counted(self.parts, "part")));

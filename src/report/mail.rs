@@ -24,9 +24,12 @@ pub(super) fn markdown(view: &View<'_>) -> String {
     blocks(&view.warnings, &mut out);
     cards(&view.cards, &mut out);
     blocks(&view.sums, &mut out);
-    for section in view.sections.iter().filter(|section| section.is_mailed && !section.blocks.is_empty()) {
-        out.push_str(&format!("## {}\n\n", section.heading));
-        blocks(&section.blocks, &mut out);
+    for section in view.sections.iter().filter(|section| section.is_mailed) {
+        let mut inside = String::new();
+        blocks(&section.blocks, &mut inside);
+        if !inside.is_empty() {
+            out.push_str(&format!("## {}\n\n{inside}", section.heading));
+        }
     }
     out.truncate(out.trim_end().len());
     out + "\n"
@@ -60,7 +63,7 @@ fn blocks(blocks: &Blocks<'_>, out: &mut String) {
             Block::Cards(found) => cards(found, out),
             Block::Drawings(drawings, _) => {
                 for (_, drawing) in drawings.iter().filter(|(seen, _)| *seen == Seen::Always) {
-                    if let Some(found) = &drawing.table {
+                    if let Some(found) = drawing.table.as_ref().filter(|table| !table.rows.is_empty()) {
                         out.push_str(&format!("### {}\n\n", escaped(&drawing.name)));
                         table(found, out);
                     }

@@ -86,7 +86,7 @@ impl StoreListing {
             format!("{} of them", bytes(self.bytes_stored)),
             counted(self.nights.iter().filter(|night| !night.is_merge).count() as u64, "night"),
             format!("{} stored", bytes(self.bytes_written)),
-            format!("ratio {}", ratio(self.bytes_ratio)),
+            format!("bytes ratio {}", ratio(self.bytes_ratio)),
         ];
         out.push_str(&(sums.join(", ") + "\n"));
         if !self.abandoned.is_empty() {

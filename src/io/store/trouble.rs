@@ -15,6 +15,9 @@ use crate::error::{Error, ErrorKind};
 /// Words of an answer that are shown.
 const MAX_SHOWN: usize = 300;
 
+/// Tries of one request that fail before a person hears of it, about a second after the first.
+const FAILED_TOLD: usize = 3;
+
 /// Why a server without TLS is not asked.
 pub(super) const PLAIN_HTTP: &str = "the endpoint is plain http, which nobody allowed: name it with https, or set \
      AWS_ALLOW_HTTP=true (in a job store.allow_http = true; for Azure AZURE_ALLOW_HTTP=true)";
@@ -247,7 +250,12 @@ impl<'a> Tries<'a> {
         // Many readers that fail at once must not come back at once: between half of the wait and all of it.
         let share = 500 + Instant::now().duration_since(self.well).subsec_nanos() % 500;
         let wait = backoff(self.config.first_backoff, MAX_BACKOFF, self.n_failed) * share / 1000;
-        tracing::info!("{}; trying again in {}", failure.error, seconds(wait));
+        let told = format!("{}; trying again in {}", failure.error, seconds(wait));
+        if self.n_failed == FAILED_TOLD {
+            tracing::warn!("{told}")
+        } else {
+            tracing::info!("{told}")
+        }
         sleep(wait).await;
         Ok(())
     }

@@ -77,7 +77,7 @@ fn header(document: &SweepDocument) -> String {
 /// What is recommended, in words.
 pub fn says(choice: &SweepChoice) -> &'static str {
     match choice.kind {
-        SweepChoiceKind::AsGiven => "Nothing that was measured is shorter and above the floor: the options as given.",
+        SweepChoiceKind::AsGiven => "The options as given: nothing that was measured is shorter and above the floor.",
         SweepChoiceKind::OneSet => "One option set for all conversations.",
         SweepChoiceKind::Policy => {
             "The shortest of several option sets that is above the floor, for each conversation."

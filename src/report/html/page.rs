@@ -11,7 +11,7 @@ use crate::report::view::{
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of [`STYLE`] and of [`SCRIPT`] in Base64: the browser applies and runs nothing else. A test computes them.
-const STYLE_HASH: &str = "HDLw2kwBX5W9Dj770gRlo3D0Rj57hkKAo3RkF8q1UMs=";
+const STYLE_HASH: &str = "HV/zy7q0Jym31rM37MQg1TPsOlU0ooNR8LBugHm8Xlc=";
 const SCRIPT_HASH: &str = "ni7ERi8u1pC9u3v+8eHFq4hGlGu1sMpHspuCJMZlNRk=";
 
 /// A view as a page, with what `end` writes below it.

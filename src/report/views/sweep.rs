@@ -287,6 +287,8 @@ fn reading<'d>(document: &SweepDocument) -> Blocks<'d> {
     );
     let early = "Sets that left early were measured on fewer conversations: their points are less sure than those of the \
                  last round.";
-    let list = vec![Words::Told(rounds), Words::Told(interval), Words::Fixed(early)];
+    let means = "Figures are means over conversations, each counting the same; a report of a run adds up their values \
+                 first, so that long ones count more.";
+    let list = vec![Words::Told(rounds), Words::Fixed(means), Words::Told(interval), Words::Fixed(early)];
     vec![(Seen::Always, Block::List(list))]
 }
