@@ -128,7 +128,10 @@ fn estimate(app: &App, settings: &JobSettings, files: &[(Input, u64)], lines: &m
     let settings = &settings;
     if let (Some(ratio), Some(settled)) = (settings.options.target_ratio, settings.options.settled) {
         let threshold = settings.options.engine.worth_threshold.unwrap_or_default();
-        lines.push(format!("target: ratio {ratio:.2}; threshold {threshold} gives {:.2}", settled.ratio));
+        let reached = settled.ratio;
+        lines.push(format!(
+            "target: ratio {ratio:.2}; threshold {threshold} gives {reached:.2}, not counting the last messages, which stay"
+        ));
     }
     let sample = measure(app, settings, &taken, share)?;
     // Each input of the sample stands for all of its file, and all of them for the files that were left out.

@@ -44,7 +44,10 @@ pub(super) fn settled(
     };
     let (threshold, reached) = threshold_for(ratio, &drawn, &engine, &Bridge::new(settings.threads)?)?;
     let of = if of_all { "all inputs" } else { "a sample" };
-    observer.news(News::Note(&format!("target ratio {ratio:.2}: threshold {threshold} gives {reached:.2} over {of}")));
+    let note = format!(
+        "target ratio {ratio:.2}: threshold {threshold} gives {reached:.2} over {of}, not counting the last messages, which stay"
+    );
+    observer.news(News::Note(&note));
     settings.options.engine.worth_threshold = Some(threshold);
     settings.options.settled = Some(Settled { ratio: reached, of_all });
     Ok(settings)
