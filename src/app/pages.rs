@@ -102,9 +102,13 @@ pub(super) fn write_tables(folder: &str, tables: &[(String, String)]) -> Result<
     for (name, text) in tables {
         write_page(&path.join(name).to_string_lossy(), text)?;
     }
-    let is_other = |name: &str| name.ends_with(".csv") && tables.iter().all(|(ours, _)| ours != name);
+    let is_other = |path: &Path| {
+        let is_ours = |name: &str| tables.iter().any(|(ours, _)| ours == name);
+        path.extension().is_some_and(|ending| ending == "csv")
+            && !path.file_name().and_then(|name| name.to_str()).is_some_and(is_ours)
+    };
     let found = std::fs::read_dir(&path).into_iter().flatten().flatten();
-    let n_others = found.filter(|file| file.file_name().to_str().is_some_and(is_other)).count() as u64;
+    let n_others = found.filter(|file| is_other(&file.path())).count() as u64;
     if n_others > 0 {
         let (tables, are) = (counted(n_others, "table"), if n_others == 1 { "is" } else { "are" });
         tracing::warn!("{folder}: {tables} there {are} not of this report, perhaps of an earlier one");

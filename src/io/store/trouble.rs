@@ -252,9 +252,9 @@ impl<'a> Tries<'a> {
         let wait = backoff(self.config.first_backoff, MAX_BACKOFF, self.n_failed) * share / 1000;
         let told = format!("{}; trying again in {}", failure.error, seconds(wait));
         if self.n_failed == FAILED_TOLD {
-            tracing::warn!("{told}")
+            tracing::warn!("{told}");
         } else {
-            tracing::info!("{told}")
+            tracing::info!("{told}");
         }
         sleep(wait).await;
         Ok(())
