@@ -11,7 +11,9 @@ fi
 program=$(realpath "$CONDENSER_BIN")
 rm -rf target/site
 mkdir -p target/site/src/live
-cp -r docs/. target/site/src
+cp -r docs/. ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md schemas target/site/src
+# What stands beside docs/ in the repository stands in the site itself.
+sed -i 's|](\.\./|](|g; s|](docs/|](|g' target/site/src/*.md
 live=$PWD/target/site/src/live
 (
   cd jobs
@@ -36,5 +38,6 @@ What condenser says of the sample corpus of its repository:
 - [a sweep](live/sweep.html) over option sets
 - [one conversation](live/show.html) before and after
 PAGE
-printf -- '\n- [Live pages](live.md)\n' >>target/site/src/SUMMARY.md
+printf -- '- [%s](%s.md)\n' 'Live pages' live Architecture ARCHITECTURE Contributing CONTRIBUTING Security SECURITY \
+  Changes CHANGELOG >>target/site/src/SUMMARY.md
 MDBOOK_BOOK__SRC=target/site/src mdbook build
