@@ -1,13 +1,17 @@
 //! Every hash of a run recomputed, every record restored and compared.
 
+use std::collections::HashSet;
 use std::io::{BufReader, Read};
 
 use super::App;
 use crate::error::{Error, Result};
 use crate::io::{Input, LeftRun, Run, Store, Stretches, open_codec, open_input};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{Against, BatchOptions, PackedInput, TableOptions, verify_end, verify_part};
+use crate::pipeline::{Against, BatchOptions, Commit, PackedInput, TableOptions, verify_end, verify_part};
 use crate::report::numbers::{by_count, counted};
+
+/// So many files are named.
+const MAX_NAMED: usize = 6;
 
 /// What was found to be as it was written.
 #[derive(Debug, Clone)]
@@ -18,6 +22,8 @@ pub struct VerifyOutcome {
     pub n_records: u64,
     /// Bytes of the originals; `None` for a run that holds figures only.
     pub bytes: Option<u64>,
+    /// Rows of damaged tables that could not be read when the run was written.
+    pub lost_rows: u64,
     /// Of a store, the runs that no night has.
     pub left: Vec<LeftRun>,
 }
@@ -28,26 +34,19 @@ pub struct VerifyOutcome {
 /// # Errors
 /// `Verification` for the first thing that is not as it was written.
 pub fn verify(app: &App, run: &Run, against: &[Input], threads: usize) -> Result<VerifyOutcome> {
-    let whole = run.commits.iter().filter(|commit| commit.split.is_first());
-    let n_inputs: usize = whole.map(|commit| commit.inputs().len()).sum();
-    if !against.is_empty() && against.len() != n_inputs {
-        let message = format!(
-            "the run has {}, but {} {} given to compare",
-            counted(n_inputs as u64, "input"),
-            against.len(),
-            by_count(against.len() as u64, "was", "were")
-        );
-        return Err(Error::usage(run.place().to_string(), message));
+    if !against.is_empty() {
+        check_names(run, against)?;
     }
     let bridge = Bridge::new(threads)?;
     check_files(app, run)?;
     let n_parts = run.commits.len();
+    let lost_rows = run.commits.iter().flat_map(Commit::inputs).map(|read| read.input.lost_rows).sum();
     if run.manifest.options.measure_only {
         let n_records = run.commits.iter().map(|commit| commit.records).sum();
-        return Ok(VerifyOutcome { n_parts, n_records, bytes: None, left: Vec::new() });
+        return Ok(VerifyOutcome { n_parts, n_records, bytes: None, lost_rows, left: Vec::new() });
     }
     let (n_records, bytes) = records(app, run, against, &bridge)?;
-    Ok(VerifyOutcome { n_parts, n_records, bytes: Some(bytes), left: Vec::new() })
+    Ok(VerifyOutcome { n_parts, n_records, bytes: Some(bytes), lost_rows, left: Vec::new() })
 }
 
 /// Verifies every run of `store` on `threads` workers, 0 for one per core, and holds what its nights say against them.
@@ -56,7 +55,7 @@ pub fn verify(app: &App, run: &Run, against: &[Input], threads: usize) -> Result
 /// `Verification` for the first thing that is not as it was written.
 pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOutcome> {
     store.check_documents()?;
-    let mut sum = VerifyOutcome { n_parts: 0, n_records: 0, bytes: Some(0), left: store.left()? };
+    let mut sum = VerifyOutcome { n_parts: 0, n_records: 0, bytes: Some(0), lost_rows: 0, left: store.left()? };
     let mut cut = Stretches::default();
     for night in store.nights() {
         let run = store.open_run(&night.run)?;
@@ -67,7 +66,8 @@ pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOu
             let cuts: Vec<_> = extents.into_iter().filter(|extent| extent.is_cut).collect();
             cut.add(store, &cuts, 0)?;
         }
-        let VerifyOutcome { n_parts, n_records, bytes, .. } = verify(app, &run, &[], threads)?;
+        let VerifyOutcome { n_parts, n_records, bytes, lost_rows, .. } = verify(app, &run, &[], threads)?;
+        sum.lost_rows += lost_rows;
         sum.n_parts += n_parts;
         sum.n_records += n_records;
         sum.bytes = sum.bytes.zip(bytes).map(|(sum, bytes)| sum + bytes);
@@ -76,6 +76,38 @@ pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOu
     // What is kept of a part is held against the night that kept it; the whole part was restored above.
     store.read(&cut, &Bridge::new(threads)?, &|| app.stop.check(), &mut |_, _| Ok(()), &mut |_, error| Err(error))?;
     Ok(sum)
+}
+
+/// Those of `names` whose file, whatever its folder, is not among `others`.
+fn only(names: &[&str], others: &[&str]) -> String {
+    let file = |name: &&str| name.rsplit('/').next().unwrap_or_default().to_owned();
+    let others: HashSet<String> = others.iter().map(file).collect();
+    let mut named: Vec<&str> = names.iter().filter(|name| !others.contains(&file(name))).copied().collect();
+    let n_more = named.len().saturating_sub(MAX_NAMED);
+    named.truncate(MAX_NAMED);
+    named.join(", ") + &if n_more > 0 { format!(" and {n_more} more") } else { String::new() }
+}
+
+/// Refuses inputs that are more or fewer than those of the run, and names them as far as names tell.
+fn check_names(run: &Run, against: &[Input]) -> Result<()> {
+    let whole = run.commits.iter().filter(|commit| commit.split.is_first());
+    let held: Vec<&str> = whole.flat_map(Commit::inputs).map(|read| read.source).collect();
+    if held.len() == against.len() {
+        return Ok(());
+    }
+    let given: Vec<&str> = against.iter().map(|input| &*input.name).collect();
+    let named = [("not in the run", only(&given, &held)), ("in the run alone", only(&held, &given))];
+    let named =
+        named.into_iter().filter(|(_, names)| !names.is_empty()).map(|(what, names)| format!("; {what}: {names}"));
+    let message = format!(
+        "the run has {}, but {} {} given to compare{}",
+        counted(held.len() as u64, "input"),
+        against.len(),
+        by_count(against.len() as u64, "was", "were"),
+        named.collect::<String>()
+    );
+    let hint = "name the files that the run read, and compress others into a run of their own";
+    Err(Error::verification(run.place().to_string(), message).hinting(hint))
 }
 
 fn check_files(app: &App, run: &Run) -> Result<()> {

@@ -30,6 +30,12 @@ pub(crate) fn run(app: &App, args: &VerifyArgs) -> Result<Ending> {
             None => format!("{parts}, {records}: the figures are as they were written; a report holds no originals"),
             Some(bytes) => format!("{parts}, {records}, {}: everything is as it was written", counted(bytes, "byte")),
         });
+        if outcome.lost_rows > 0 {
+            let rows = counted(outcome.lost_rows, "row");
+            message::note(&format!(
+                "{rows} of damaged tables could not be read when it was written, and are not in it"
+            ));
+        }
         outcome.left.iter().for_each(|left| message::note(&left.to_string()));
     }
     Ok(Ending::Clean)
