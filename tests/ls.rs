@@ -44,6 +44,21 @@ fn bytes_of(dir: &TestDir, run: &str) -> u64 {
 }
 
 #[test]
+fn ids_are_printed_one_a_line_and_lead_to_their_conversations() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", jsonl(40, 1));
+    condenser(dir.root(), &["compress", "in.jsonl", "-o", "run"]).ok();
+    let ids = lines(&dir, &["run", "--ids"], 0);
+    assert_eq!(ids.len(), 40);
+    for id in [&ids[0], &ids[39]] {
+        condenser(dir.root(), &["get", "run", id]).ok();
+    }
+    let told = condenser(dir.root(), &["get", "run", "nobody"]).exits(1);
+    assert!(told.stderr.contains("`condenser ls RUN --ids` lists them"), "{}", told.stderr);
+    condenser(dir.root(), &["ls", "run", "--ids", "--json"]).exits(2);
+}
+
+#[test]
 fn a_plain_file_is_one_line_and_the_sums_count_every_file_of_the_run() {
     let dir = TestDir::new();
     let text = jsonl(40, 1);

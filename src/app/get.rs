@@ -30,7 +30,7 @@ pub fn get(app: &App, runs: &[Run], id: &str, which: Which, output: &mut Destina
 
 /// That a run has no such conversation.
 pub(super) fn unknown(id: &str) -> Error {
-    Error::input(id, "there is no conversation with this id")
+    Error::input(id, "there is no conversation with this id; `condenser ls RUN --ids` lists them")
 }
 
 pub(super) fn original(app: &App, run: &Run, id: &str, bridge: &Bridge, output: &mut Destination) -> Result<bool> {

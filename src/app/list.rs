@@ -1,14 +1,18 @@
 //! What a run holds, from its plan, its commits and its manifest alone, or a store, from its nights.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::App;
 use super::reading::{OnMerge, reading, tell_lost};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::Place;
-use crate::io::{RunSoFar, Store};
+use crate::io::{Run, RunOrStore, RunSoFar, Store, of_night};
+use crate::pipeline::tables::text_column;
 use crate::pipeline::{LogState, Observer};
 use crate::report::{ListingDocument, LogFacts, StoreListing};
+
+/// The column of the metrics that has the ids.
+const ID: &str = "conversation_id";
 
 /// What a run or a store holds.
 #[derive(Debug)]
@@ -48,6 +52,36 @@ pub fn list(app: &App, place: &Place, observer: &dyn Observer) -> Result<ListOut
     let RunSoFar { plan, commits, tally, manifest } = run;
     let listing = ListingDocument::new(place.to_string(), plan.as_ref(), &commits, manifest.as_ref().ok(), &tally);
     Ok(ListOutcome::Run(RunListing { listing, unfinished: manifest.err() }))
+}
+
+/// Hands `each` the ids of the conversations of the finished run at `place`, or of all runs of the store, in their order;
+/// of a store each id once.
+///
+/// # Errors
+/// As [`RunOrStore::open`]; those of `each`.
+pub fn ids(app: &App, place: &Place, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+    match RunOrStore::open(place)? {
+        RunOrStore::Run(run) => ids_of(app, &run, each),
+        RunOrStore::Store(store) => {
+            let mut seen = HashSet::new();
+            for night in store.runs() {
+                let run = Run::open(night.clone()).map_err(|error| of_night(&night, error))?;
+                ids_of(app, &run, &mut |id| if seen.insert(id.to_owned()) { each(id) } else { Ok(()) })?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn ids_of(app: &App, run: &Run, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+    for commit in &run.commits {
+        let mut rows = run.metrics_columns(commit, &[ID])?;
+        while let Some(batch) = rows.next_rows()? {
+            app.stop.check()?;
+            text_column(&batch, ID)?.iter().flatten().try_for_each(&mut *each)?;
+        }
+    }
+    Ok(())
 }
 
 /// The logs of a store as they are, and what its nights came to.

@@ -56,7 +56,7 @@ pub use expire::{ExpireSettings, Expired, ExpiryOutcome, expire};
 pub use get::{Which, get};
 pub use inputs::{inputs_of, tables_of};
 pub use learn::{LearnOutcome, LearnSettings, learn};
-pub use list::{ListOutcome, RunListing, list};
+pub use list::{ListOutcome, RunListing, ids, list};
 pub use marks::{hidden, message_at};
 pub use merge::{MergeOutcome, MergeSettings, Merged, merge};
 #[cfg(feature = "llm")]

@@ -318,6 +318,9 @@ pub(crate) struct ListArgs {
     /// The run directory, also in s3://, gs:// or az://.
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
+    /// The ids of its conversations instead, one a line.
+    #[arg(long, conflicts_with_all = ["json", "width"])]
+    pub(crate) ids: bool,
     /// Print JSON: what `condenser schema listing` says.
     #[arg(long, conflicts_with = "width")]
     pub(crate) json: bool,

@@ -76,7 +76,7 @@ fn of_each<T>(runs: &[Run], give: impl Fn(&Run) -> Result<Vec<T>>) -> Result<Vec
 }
 
 fn unknown(id: &str) -> Error {
-    Error::new(ErrorKind::Input, id, "there is no conversation with this id")
+    Error::new(ErrorKind::Input, id, "there is no conversation with this id; `condenser ls RUN --ids` lists them")
 }
 
 /// Writes the conversations before and after.
