@@ -248,3 +248,25 @@ fn tables_and_stdin_are_swept_as_they_are_compressed() {
     let ratio = |document: &Value| value(&document["recommendation"]["figures"], "ratio").expect("a ratio");
     assert!((ratio(&lines) - ratio(&table)).abs() < 0.05, "{} {}", ratio(&lines), ratio(&table));
 }
+
+#[test]
+fn what_falls_below_the_floor_or_beside_it_is_told_first() {
+    let dir = samples();
+    for (floor, figures) in [("fact_retention=0.75,forward_recall=0.5", 2), ("forward_recall=0.6", 1)] {
+        let args = ["--sample", "60", "--held-back", "0.3", "--floor", floor, "--html", "page.html"];
+        let document = sweep(&dir, &args);
+        let page = String::from_utf8(dir.read("page.html")).expect("UTF-8");
+        let floors = floor.split(',').map(|floor| floor.split_once('=').expect("a floor"));
+        let floors: Vec<(&str, f64)> = floors.map(|(name, least)| (name, least.parse().expect("a share"))).collect();
+        assert_eq!(floors.len(), figures);
+        let held = &document["held_back"]["recommended"];
+        let is_below = floors.iter().any(|(name, least)| value(held, name).is_some_and(|value| value < *least));
+        assert_eq!(page.contains("that were held back it is below the floor"), is_below, "{floor}");
+        let (given, taken) = (&document["sets"][0]["figures"], &document["recommendation"]["figures"]);
+        let fell = |name: &str| value(given, name).zip(value(taken, name)).is_some_and(|(was, is)| was - is > 0.02);
+        let is_held = |name: &str| floors.iter().any(|(held, _)| *held == name);
+        let falls = ["grounding", "fact_retention"].into_iter().any(|name| !is_held(name) && fell(name));
+        assert!(!falls || page.contains("What no floor holds falls: "), "{floor}");
+        assert!(is_below || falls, "this case shows nothing: {floor}");
+    }
+}

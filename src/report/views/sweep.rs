@@ -3,15 +3,18 @@
 
 use serde_json::Value;
 
-use crate::model::Figure;
+use crate::model::{Figure, Least};
 use crate::pipeline::sweep::{
-    FRONTS, Interval, SweepChoice, SweepChoiceKind, SweepClass, SweepDocument, SweepRound, SweepSet, says,
+    FRONTS, Interval, SweepChoice, SweepChoiceKind, SweepClass, SweepDocument, SweepFigures, SweepRound, SweepSet, says,
 };
 use crate::report::numbers;
 use crate::report::view::{
     Block, Blocks, Card, Cell, Chart, Column, Drawing, KEY, Part, Point, PointKind, Section, Seen, Show, Spanned,
     Table, Tone, View, Words, column, heading, note, parts, said,
 };
+
+/// A figure falls when it loses more than this.
+const FALLS: f64 = 0.02;
 
 /// The sweep.
 pub(in crate::report) fn sweep(document: &SweepDocument) -> View<'_> {
@@ -22,7 +25,11 @@ pub(in crate::report) fn sweep(document: &SweepDocument) -> View<'_> {
         between: ", ",
         facts: Vec::new(),
         lead: lead(document),
-        warnings: Vec::new(),
+        warnings: [below_floor(document), fallen(document)]
+            .into_iter()
+            .flatten()
+            .map(|told| (Seen::Always, said(told, Tone::Bad)))
+            .collect(),
         cards: cards(document, json),
         sums: chart(document),
         sections: vec![
@@ -43,10 +50,15 @@ fn lead(document: &SweepDocument) -> String {
     let given = document.sets.iter().find(|set| set.number == 0);
     let is = numbers::ratio(choice.figures.ratio.value);
     let was = given.map(|given| numbers::ratio(given.figures.ratio.value)).unwrap_or_default();
-    let kept = Figure::FIRST.into_iter().find_map(|figure| {
+    let kept = looked_at(document).find_map(|figure| {
         let name = figure.as_str();
         let [was, is] = [&given?.figures, &choice.figures].map(|of| of.figures.get(name).map(|of| of.value));
-        Some(format!(", {} {} instead of {}", figure.label(), numbers::share(is?), numbers::share(was?)))
+        let (is, was) = (numbers::share(is?), numbers::share(was?));
+        Some(if is == was {
+            format!(", {} {is} as before", figure.label())
+        } else {
+            format!(", {} {is} instead of {was}", figure.label())
+        })
     });
     let kept = kept.unwrap_or_default();
     match choice.kind {
@@ -77,13 +89,60 @@ fn lead(document: &SweepDocument) -> String {
     }
 }
 
-/// The one chart that is looked at first: the first figure in which option sets differ.
+/// Figures by how much they say here: those of the floor first.
+fn looked_at(document: &SweepDocument) -> impl Iterator<Item = Figure> {
+    let of_floor = document.floor.iter().map(|floor| floor.figure);
+    of_floor.chain(Figure::FIRST)
+}
+
+/// What falls that the floor does not hold; `None` where nothing does.
+fn fallen(document: &SweepDocument) -> Option<String> {
+    let given = &document.sets.iter().find(|set| set.number == 0)?.figures;
+    let is_held = |figure: Figure| document.floor.iter().any(|floor| floor.figure == figure);
+    let fallen = Figure::FIRST.into_iter().filter(|figure| !is_held(*figure)).filter_map(|figure| {
+        let [was, is] =
+            [given, &document.recommendation.figures].map(|of| of.figures.get(figure.as_str()).map(|of| of.value));
+        let (was, is) = (was?, is?);
+        let told = || format!("{} from {} to {}", figure.label(), numbers::share(was), numbers::share(is));
+        (was - is > FALLS).then(told)
+    });
+    let fallen: Vec<String> = fallen.collect();
+    (!fallen.is_empty()).then(|| format!("What no floor holds falls: {}.", fallen.join(", ")))
+}
+
+/// That what is recommended falls below the floor on conversations that were held back; `None` where it does not.
+fn below_floor(document: &SweepDocument) -> Option<String> {
+    let held = document.held_back.as_ref()?;
+    let below = document.floor.iter().filter_map(|floor| {
+        let value = |figures: &SweepFigures| figures.figures.get(floor.figure.as_str()).map(|of| of.value);
+        let (is, given) = (value(&held.recommended)?, value(&held.given));
+        let least = match floor.least {
+            Least::Share(share) => share,
+            Least::Gentlest(slack) => given.unwrap_or(1.0) - slack,
+        };
+        let as_given =
+            given.map_or_else(String::new, |given| format!(", {} with the options as given", numbers::share(given)));
+        let told = || format!("{} {}{as_given}; the floor is {floor}", floor.figure.label(), numbers::share(is));
+        (is < least).then(told)
+    });
+    let below: Vec<String> = below.collect();
+    let n = numbers::counted(held.conversations as u64, "conversation");
+    let told = || {
+        format!("On {n} that were held back it is below the floor: {}. A larger --sample is surer.", below.join("; "))
+    };
+    (!below.is_empty()).then(told)
+}
+
+/// The one chart that is looked at first: of the figures of the floor, or else of all, the first in which option sets differ.
 fn chart(document: &SweepDocument) -> Blocks<'_> {
     let differs = |drawing: &&Drawing<'_>| match &drawing.chart {
         Chart::Front(points) => points.iter().any(|point| (point.figure.0 - points[0].figure.0).abs() > 1e-9),
         _ => false,
     };
-    let all = drawings(document);
+    let floors: Vec<Figure> = document.floor.iter().map(|floor| floor.figure).collect();
+    let of_floor = Figure::AGAINST_RATIO.into_iter().filter(|figure| floors.contains(figure));
+    let others = Figure::AGAINST_RATIO.into_iter().filter(|figure| !floors.contains(figure));
+    let all = drawings(document, of_floor.chain(others));
     let Some(first) = all.iter().find(differs).or_else(|| all.first()) else { return Vec::new() };
     let drawing = Drawing { is_wide: true, ..first.clone() };
     vec![(Seen::Page, Block::Drawings(vec![(Seen::Page, drawing)], false)), (Seen::Page, note(POINTS))]
@@ -189,13 +248,14 @@ const POINTS: &str = "Every point is an option set {pale}; no set is better in b
                       are {marked}. Lines are intervals.";
 
 fn fronts(document: &SweepDocument) -> Blocks<'_> {
-    let drawings = drawings(document).into_iter().map(|drawing| (Seen::Page, drawing));
+    let drawings =
+        drawings(document, Figure::AGAINST_RATIO.into_iter()).into_iter().map(|drawing| (Seen::Page, drawing));
     vec![(Seen::Page, note(POINTS)), (Seen::Page, Block::Drawings(drawings.collect(), false))]
 }
 
-/// A chart for each figure that was measured.
-fn drawings(document: &SweepDocument) -> Vec<Drawing<'_>> {
-    let drawings = Figure::AGAINST_RATIO.into_iter().filter_map(|figure| {
+/// A chart for each of the figures that was measured.
+fn drawings(document: &SweepDocument, figures: impl Iterator<Item = Figure>) -> Vec<Drawing<'_>> {
+    let drawings = figures.filter_map(|figure| {
         let points: Vec<Point> = document.sets.iter().filter_map(|set| point(document, set, figure.as_str())).collect();
         let words = numbers::words(figure.as_str());
         let drawing = Drawing {
