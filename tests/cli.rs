@@ -90,6 +90,22 @@ fn a_run_is_never_overwritten_and_stdin_ends_up_in_a_run_too() {
     assert_eq!(dir.read("out/stdin.jsonl"), b"mine");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_no_utf8_is_told_as_what_it_becomes() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = TestDir::new();
+    let text = jsonl(3, 17);
+    dir.write("in/good.jsonl", &text);
+    let name = std::ffi::OsStr::from_bytes(b"bad\xff.jsonl");
+    std::fs::write(dir.path("in").join(name), &text).expect("a file");
+    let told = condenser(dir.root(), &["compress", "in", "-o", "run"]).ok();
+    let says = "in/bad\u{fffd}.jsonl: the name is not UTF-8; the file comes back under the name as it is shown here";
+    assert_eq!(told.stderr.matches(says).count(), 1, "{}", told.stderr);
+    condenser(dir.root(), &["restore", "run", "-o", "out"]).ok();
+    assert_eq!(dir.read("out/bad\u{fffd}.jsonl"), text.as_bytes());
+}
+
 #[test]
 fn folders_patterns_and_codecs_keep_their_names() {
     let dir = TestDir::new();
@@ -103,6 +119,12 @@ fn folders_patterns_and_codecs_keep_their_names() {
     assert_eq!((dir.read("out/deep/a.jsonl"), dir.read("out/b.jsonl")), (a.clone().into_bytes(), b.into_bytes()));
     condenser(dir.root(), &["verify", "run", "--against", "in"]).ok();
     condenser(dir.root(), &["verify", "run", "--against", "in/deep/a.jsonl", "in/deep/a.jsonl"]).exits(4);
+    let told = condenser(dir.root(), &["verify", "run", "--against", "in/deep"]).exits(4);
+    assert!(told.stderr.contains("; in the run alone: in/b.jsonl.zst"), "{}", told.stderr);
+    dir.write("in/c.jsonl", "{}");
+    let told = condenser(dir.root(), &["verify", "run", "--against", "in"]).exits(4);
+    assert!(told.stderr.contains("; not in the run: in/c.jsonl"), "{}", told.stderr);
+    std::fs::remove_file(dir.path("in/c.jsonl")).expect("it is there");
     condenser(dir.root(), &["compress", "in/*/a.*", "-o", "run2"]).ok();
     assert_eq!(condenser(dir.root(), &["restore", "run2"]).ok().stdout, a.as_bytes());
 }

@@ -35,10 +35,10 @@ pub(super) fn parse() -> Result<Cli, Ending> {
         // Help and version quote nothing.
         return Err(help::print(&error.render()).map_or_else(|error| ended(&error), |()| Ending::Clean));
     }
-    let told = match read(wanted, sayable(&typed)) {
-        Err(error) => error.render(),
-        Ok(_) => format!("error: the command line cannot be read: {}", error.kind()).into(),
-    };
+    let told = read(wanted, sayable(&typed)).map_or_else(
+        |error| error.render(),
+        |_| "error: an argument is not UTF-8; name the folder of such a file instead".into(),
+    );
     message::usage(&told);
     Err(Ending::Usage)
 }

@@ -69,7 +69,13 @@ pub struct Listing {
 
 impl Listing {
     fn add(&mut self, (files, passed_over): (Vec<PathBuf>, Vec<PassedOver>)) {
-        self.inputs.extend(files.into_iter().map(|path| local(path.to_string_lossy().into_owned(), path)));
+        self.inputs.extend(files.into_iter().map(|path| {
+            let name = path.to_string_lossy().into_owned();
+            if path.to_str().is_none() {
+                tracing::warn!("{name}: the name is not UTF-8; the file comes back under the name as it is shown here");
+            }
+            local(name, path)
+        }));
         self.passed_over.extend(passed_over);
     }
 }
