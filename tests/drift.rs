@@ -176,6 +176,14 @@ fn thresholds_end_with_their_exit_code_and_say_why() {
         assert!(told.stderr.contains(says), "{args:?}\n{}", told.stderr);
         assert!(code != 0 || told.stderr.is_empty(), "{args:?}\n{}", told.stderr);
     }
+    // A floor that holds nothing is told, on one side and on two.
+    for args in [&["report", "b"][..], &["report", "a", "b"]] {
+        let told = condenser(dir.root(), &[args, &["--floor", "next_turn_recall=0.9"]].concat()).ok();
+        let says = "no conversation has the figure next_turn_recall, so its floor holds nothing";
+        assert!(told.stderr.contains(says), "{}", told.stderr);
+        let text = String::from_utf8(told.stdout).expect("UTF-8");
+        assert!(args.len() == 2 || text.contains("Moved: the mean ") && text.contains("All together are "), "{text}");
+    }
     let (document, told) = compared(dir.root(), &["a", "b", "--max-psi", "0.1"], 5);
     let breaches = document["breaches"].as_array().expect("breaches");
     assert_eq!(told.stderr.lines().filter(|line| line.starts_with("over ")).count(), breaches.len());

@@ -76,7 +76,7 @@ fn document(text: &str) -> ReportDocument {
         ..Extreme::default()
     };
     let conversation = ConversationFacts { run: 0, figures, chars_saved: 200, loss: Some(0.4) };
-    let source = SourceFacts { share, rejects: 1, over_budget: 0, bytes_stored: 10, bytes_stream: 20 };
+    let source = SourceFacts { share, rejects: 1, over_budget: 0, bytes_stored: 10, bytes_stream: 20, lost_rows: 0 };
     let cells = vec![DensityCell { ratio_from: 1.0, ratio_to: 1.1, from: 0.9, to: 0.95, count: 12 }];
     let densities = vec![DensityFacts { figure: "quality_score".to_owned(), cells }];
     let classes = Figure::ALL.into_iter().map(|figure| distribution(Some(text), figure.as_str()));

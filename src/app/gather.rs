@@ -165,6 +165,8 @@ fn facts_of(run: &Run) -> Result<RunFacts> {
     for read in run.commits.iter().flat_map(Commit::inputs) {
         facts.sources.entry(read.source.to_owned()).or_default().add(read.input, read.totals);
     }
+    let tables = run.commits.iter().filter(|commit| commit.table.is_some() && commit.split.is_first());
+    facts.tables = tables.count() as u64;
     let tally = run.tally()?;
     facts.bytes_written = tally.written.into_iter().map(|(table, written)| (table, written.bytes)).collect();
     Ok(facts)

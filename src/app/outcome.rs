@@ -87,7 +87,7 @@ impl RunOutcome {
                 }
             }
             if tally.totals.rejects > 0 {
-                notes.push(format!("rejected records stand in {}", run.join("rejects")));
+                notes.push(format!("rejected records stand in {}{}", run.join("rejects"), named(&tally.rejects)));
             }
             if self.outcome.n_missing > 0 {
                 let n = self.outcome.n_missing as u64;
@@ -160,7 +160,7 @@ impl RunOutcome {
         let (asked, settled) = (self.options.target_ratio?, self.options.settled?);
         settled.misses(asked).then(|| {
             format!(
-                "a ratio of {asked:.2} is not to be had: with all given way that may it is {:.2}, the last messages left out",
+                "a ratio of {asked:.2} cannot be reached: with all hidden that may be it is {:.2}; the last messages do not count",
                 settled.ratio
             )
         })
@@ -293,10 +293,24 @@ fn all(n: u64, noun: &str) -> String {
     if n == 1 { format!("the only {noun} was") } else { format!("all {} were", counted(n, noun)) }
 }
 
-/// Why records were rejected, the most frequent reasons first, with one of them.
-fn reasons(rejects: &BTreeMap<String, RejectShare>) -> String {
+/// Why records were rejected, the most frequent reasons first.
+fn by_frequency(rejects: &BTreeMap<String, RejectShare>) -> Vec<(&String, &RejectShare)> {
     let mut reasons: Vec<(&String, &RejectShare)> = rejects.iter().collect();
     reasons.sort_by(|a, b| b.1.records.cmp(&a.1.records).then_with(|| a.0.cmp(b.0)));
+    reasons
+}
+
+/// ` (2 invalid_json, 1 torn_stream)`.
+fn named(rejects: &BTreeMap<String, RejectShare>) -> String {
+    let reasons = by_frequency(rejects);
+    let named: Vec<String> =
+        reasons.iter().map(|(reason, share)| format!("{} {reason}", count(share.records))).take(MAX_REASONS).collect();
+    if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) }
+}
+
+/// The same, with one of them.
+fn reasons(rejects: &BTreeMap<String, RejectShare>) -> String {
+    let reasons = by_frequency(rejects);
     let Some((_, first)) = reasons.first() else { return String::new() };
     let named: Vec<&str> = reasons.iter().take(MAX_REASONS).map(|(reason, _)| &***reason).collect();
     format!(" ({}); the first: {}: {}", named.join(", "), first.place, first.example)

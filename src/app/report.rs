@@ -16,7 +16,9 @@ use crate::io::{Run, Store};
 use crate::pipeline::sketch::Sketch;
 use crate::pipeline::{JobKind, JobSettings, Merge, News, NightFigures, Observer, ReportArgs, Timings};
 use crate::report::html::{Texts, drift_page, report_page};
-use crate::report::{Breach, Calibration, Distribution, DriftDocument, Price, ReportDocument, RunFacts, breaches};
+use crate::report::{
+    Breach, Calibration, Distribution, DriftDocument, Price, ReportDocument, RunFacts, breaches, unmeasured,
+};
 
 /// For a compaction or its store: the run of the night before.
 const PREVIOUS_NIGHT: &str = "previous-night";
@@ -238,6 +240,14 @@ impl Asked<'_> {
         self.report(after)
     }
 
+    /// Tells of floors that no figure can be below, as no conversation has it.
+    fn tell_unmeasured(&self, distributions: &[Distribution]) {
+        for name in unmeasured(self.settings, distributions) {
+            let message = format!("no conversation has the figure {name}, so its floor holds nothing");
+            self.observer.news(News::Warning(&message));
+        }
+    }
+
     fn check(&self) -> Result<()> {
         self.app.stop.check()
     }
@@ -276,6 +286,7 @@ impl Asked<'_> {
             Ok(report_page(&document, &texts))
         })?;
         let page = page.or(self.further(|| document.to_markdown(), || document.tables())?);
+        self.tell_unmeasured(&document.distributions);
         let breaches = breaches(self.settings, (&document.totals, &document.distributions), None);
         let document = self.is_shown.then(|| Reported::Report(Box::new(document)));
         Ok(ReportOutcome { document, page, breaches })
@@ -304,6 +315,7 @@ impl Asked<'_> {
             None => {}
         }
         let own: Vec<Distribution> = drift.figures.iter().filter_map(|of| of.after.clone()).collect();
+        self.tell_unmeasured(&own);
         drift.breaches = breaches(self.settings, (&drift.after.totals, &own), Some(&drift));
         (drift.title, drift.made) = (self.settings.title.clone(), Some(today()));
         let page = page_for(self.settings.html.as_deref(), || Ok(drift_page(&drift)))?;

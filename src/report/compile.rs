@@ -6,7 +6,7 @@ use super::document::{
     Bar, BreakdownFacts, BreakdownRow, ConversationFacts, DensityFacts, Distribution, KindFacts, Money, REPORT_VERSION,
     RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, TotalFacts,
 };
-use crate::model::Figure;
+use crate::model::{Figure, RejectReason};
 use crate::pipeline::Merge;
 use crate::pipeline::sketch::{
     Breakdown, ClassFigures, Extreme, MAX_EXTREMES, Quantiles, RejectShare, Share, Sketch, ratio,
@@ -84,10 +84,15 @@ pub(super) fn totals_of(runs: &[RunFacts], all: &Sketch, total: &ClassFigures) -
         ["next_turn_needed", "next_turn_in_place", "next_turn_lines", "next_turn_lines_shown"]
             .map(|name| total.sum(name));
     let share = |kept: u64, of: u64| (of > 0).then(|| kept as f64 / of as f64);
+    let rejects: u64 = sources().map(|source| source.rejects).sum();
+    let lost_rows: u64 = sources().map(|source| source.lost_rows).sum();
+    let n_places = all.rejects.get(RejectReason::DamagedRows.as_str()).map_or(0, |share| share.records);
     TotalFacts {
         conversations: total.conversations,
         distinct_conversations: all.figures.distinct.estimate().min(total.conversations),
-        rejects: sources().map(|source| source.rejects).sum(),
+        rejects,
+        lost_rows,
+        rejected: rejects + lost_rows.saturating_sub(n_places),
         over_budget: sources().map(|source| source.over_budget).sum(),
         messages_in: total.sum("messages_in"),
         messages_out: total.sum("messages_out"),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Calibration;
-use crate::model::LookAhead;
+use crate::model::{LookAhead, Tokenizer};
 use crate::pipeline::sketch::{DensityCell, Extreme, RejectShare, Repeat, Share};
 use crate::pipeline::{Merge, NightFigures, SourceDigest, Timings, Totals};
 
@@ -82,10 +82,20 @@ pub struct RunFacts {
     pub missing: Vec<String>,
     /// Parts.
     pub parts: u64,
+    /// How many of its sources are tables, whose rows come back.
+    pub tables: u64,
     /// What its sources came to, by source.
     pub sources: BTreeMap<String, SourceFacts>,
     /// Bytes that it wrote, by table.
     pub bytes_written: BTreeMap<String, u64>,
+}
+
+impl RunFacts {
+    /// True where tokens were not counted but estimated by characters.
+    #[must_use]
+    pub fn estimates_tokens(&self) -> bool {
+        self.tokenizer == String::from(Tokenizer::Chars)
+    }
 }
 
 /// A source of a run.
@@ -103,6 +113,8 @@ pub struct SourceFacts {
     pub bytes_stored: u64,
     /// Bytes of the uncompressed stream; of a table, canonical bytes of its rows.
     pub bytes_stream: u64,
+    /// Rows of a damaged table that could not be read and do not come back.
+    pub lost_rows: u64,
 }
 
 impl SourceFacts {
@@ -118,6 +130,7 @@ impl SourceFacts {
         self.over_budget += totals.over_budget;
         self.bytes_stored += digest.bytes;
         self.bytes_stream += digest.stream_bytes;
+        self.lost_rows += digest.lost_rows;
     }
 }
 
@@ -131,6 +144,10 @@ pub struct TotalFacts {
     pub distinct_conversations: u64,
     /// Rejected records.
     pub rejects: u64,
+    /// Rows of damaged tables that could not be read and do not come back.
+    pub lost_rows: u64,
+    /// Rejected records, of which what damage took of a table counts as so many rows.
+    pub rejected: u64,
     /// Conversations over their token budget; 0 without one.
     pub over_budget: u64,
     /// Messages before.
@@ -181,6 +198,14 @@ pub struct TotalFacts {
     pub bytes_stream: u64,
     /// Bytes of all tables that were written, the originals included.
     pub bytes_written: u64,
+}
+
+impl TotalFacts {
+    /// The share of records that were rejected.
+    #[must_use]
+    pub fn reject_rate(&self) -> f64 {
+        self.rejected as f64 / (self.rejected + self.conversations).max(1) as f64
+    }
 }
 
 /// What tokens cost.

@@ -255,6 +255,7 @@ impl ListingTotals {
                 over_budget: totals.over_budget,
                 bytes_stored: tally.bytes_stored,
                 bytes_stream: tally.bytes_stream,
+                lost_rows: files.iter().map(|file| file.held.lost_rows).sum(),
             },
             bytes_written,
             bytes_ratio: ratio(tally.bytes_stored, bytes_written),

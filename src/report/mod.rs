@@ -34,7 +34,7 @@ pub use document::{
 };
 pub use drift::{
     BarPair, Breach, BreakdownDrift, Change, ChangeFinder, Changes, DRIFT_VERSION, DriftDocument, FigureDrift, Ks,
-    MAX_HELD, Novelty, Psi, ShareDrift, SideFacts, breaches,
+    MAX_HELD, Novelty, Psi, ShareDrift, SideFacts, breaches, unmeasured,
 };
 pub use held::larger;
 pub use hidden::{Hidden, hidden_text};

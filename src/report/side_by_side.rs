@@ -4,7 +4,7 @@
 use console::Style;
 use serde_json::Value;
 
-use super::numbers::counted;
+use super::numbers::{count, counted};
 use super::pair::{Before, Pair, Step, figures_of};
 use super::plain::{cut, fit, line, wrap};
 use crate::model::Figure;
@@ -78,7 +78,7 @@ impl Painter {
     }
 
     fn header(&self, pair: &Pair) -> String {
-        let count = |name: &str| pair.metrics.get(name).and_then(Value::as_u64).unwrap_or_default();
+        let sum = |name: &str| pair.metrics.get(name).and_then(Value::as_u64).unwrap_or_default();
         let mut out = String::new();
         let mut push = |style: &Style, text: &str| {
             for line in wrap(text, self.layout.width) {
@@ -88,17 +88,16 @@ impl Painter {
         };
         push(&self.bold, &format!("{} · {} row {}", line(&pair.id), line(&pair.source), pair.source_row));
         let changed = |before: u64, after: u64, noun: &str| {
-            format!("{before} → {after} {noun}{}", if (before, after) == (1, 1) { "" } else { "s" })
+            format!("{} → {} {noun}{}", count(before), count(after), if (before, after) == (1, 1) { "" } else { "s" })
         };
-        let change =
-            |name: &str, noun: &str| changed(count(&format!("{name}_in")), count(&format!("{name}_out")), noun);
+        let change = |name: &str, noun: &str| changed(sum(&format!("{name}_in")), sum(&format!("{name}_out")), noun);
         push(
             &self.plain,
             &format!(
                 "{}, {} (ratio {:.2}), {}",
                 changed(pair.n_before as u64, pair.steps.len() as u64, "message"),
                 change("chars", "character"),
-                ratio(count("chars_in"), count("chars_out")),
+                ratio(sum("chars_in"), sum("chars_out")),
                 change("tokens", "token")
             ),
         );

@@ -159,6 +159,11 @@ fn reads(code: i32, bytes: &[u8], names: [&str; 2], expected: &RecordBatch, n: u
         let found = read(&dir.read(&format!("back-{format}/{back}")));
         assert_eq!(found.schema(), expected.schema());
         assert!(found == *expected, "the table differs");
+        // Nobody is told that nothing is lost where something is.
+        let told = String::from_utf8(condenser(dir.root(), &["report", format]).ok().stdout).expect("UTF-8");
+        let is_damaged = reasons.iter().any(|reason| reason == "damaged_rows");
+        assert_eq!(told.contains("Inputs were damaged."), is_damaged, "{told}");
+        assert_eq!(told.contains("Nothing is lost. Every table comes back row for row"), !is_damaged, "{told}");
     }
 }
 
@@ -220,6 +225,14 @@ fn row_group(code: i32) {
     let expected = concat_batches(&rows.schema(), &[rows.slice(0, 30), rows.slice(60, 30)]).expect("one schema");
     let says = "row group 1, rows 30 to 59";
     reads(code, &bytes, ["a.parquet", "a.parquet"], &expected, 60, (&["damaged_rows"], says));
+    // Each row counts that is lost.
+    let dir = TestDir::new();
+    dir.write("a.parquet", bytes);
+    condenser(dir.root(), &["compress", "a.parquet", "-o", "run", "-q"]).exits(code);
+    call(&dir, &["verify", "run"], 0, &["30 rows of damaged tables could not be read"]);
+    let says = "33.3 % of the records are rejected, more than 30.0 %";
+    call(&dir, &["report", "run", "--max-reject-rate", "0.3"], 5, &[says]);
+    call(&dir, &["report", "run", "--max-reject-rate", "0.34"], 0, &[]);
 }
 
 fn no_column(code: i32) {

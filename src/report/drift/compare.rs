@@ -87,6 +87,10 @@ fn notes_of(before: &Side, after: &Side) -> Vec<String> {
     if options(before) != options(after) {
         notes.push("the two sides were written with different options".to_owned());
     }
+    let estimated = |side: &Side| side.facts.runs.iter().any(RunFacts::estimates_tokens);
+    if estimated(before) != estimated(after) {
+        notes.push("tokens are estimated by characters on one side and counted on the other".to_owned());
+    }
     let tells = |side: &Side| side.sketch.contents.is_some() || side.sketch.figures.classes.is_empty();
     if tells(before) != tells(after) {
         let message =
@@ -124,7 +128,10 @@ fn figures_of(class: Option<&str>, before: &ClassFigures, after: &ClassFigures) 
             bars: pairs(name, &a, &b),
         })
     };
-    Figure::ALL.into_iter().filter_map(drift).collect()
+    let mut drifts: Vec<FigureDrift> = Figure::ALL.into_iter().filter_map(drift).collect();
+    let moved = |of: &FigureDrift| of.moved().unwrap_or(0.0);
+    drifts.sort_by(|a, b| moved(b).total_cmp(&moved(a)));
+    drifts
 }
 
 impl From<BarPair> for Bar {

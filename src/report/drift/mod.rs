@@ -11,7 +11,10 @@ use serde::Serialize;
 use super::{Distribution, RunFacts, TotalFacts};
 
 pub use changes::{ChangeFinder, MAX_HELD};
-pub use thresholds::breaches;
+pub use thresholds::{breaches, unmeasured};
+
+/// An index from here on is customarily read as some change (N. Siddiqi, 2006).
+const SOME: f64 = 0.1;
 
 /// Version of the document.
 pub const DRIFT_VERSION: u32 = 1;
@@ -97,6 +100,26 @@ pub struct Psi {
     pub value: f64,
     /// Up to here one comparison in twenty of the same population comes by chance, with so many conversations.
     pub by_chance: f64,
+}
+
+/// How seldom chance gives a distance that tells, where many figures are looked at.
+const SELDOM: f64 = 0.001;
+
+impl FigureDrift {
+    /// The index of a figure that moved beyond what chance explains: by the index, or surely so by the distance.
+    #[must_use]
+    pub fn moved(&self) -> Option<f64> {
+        let is_far = |ks: Ks| ks.statistic > SOME && ks.p_value < SELDOM;
+        self.psi.filter(|psi| psi.moved() || self.ks.is_some_and(is_far)).map(|psi| psi.value)
+    }
+}
+
+impl Psi {
+    /// True from where it is customarily read as some change, unless chance explains it.
+    #[must_use]
+    pub fn moved(&self) -> bool {
+        self.value > self.by_chance.max(SOME)
+    }
 }
 
 /// A two-sample Kolmogorov–Smirnov test.

@@ -25,8 +25,7 @@ pub fn breaches(
             found.push(breach("floors", name, of.mean, *floor, message));
         }
     }
-    let records = totals.conversations + totals.rejects;
-    let rate = totals.rejects as f64 / records.max(1) as f64;
+    let rate = totals.reject_rate();
     if let Some(limit) = thresholds.max_reject_rate.filter(|limit| rate > *limit) {
         let message = format!("{} of the records are rejected, more than {}", percent(rate), percent(limit));
         found.push(breach("max_reject_rate", "rejects", rate, limit, message));
@@ -35,6 +34,12 @@ pub fn breaches(
         compared(thresholds, drift, &mut found);
     }
     found
+}
+
+/// Floors that hold nothing, since no conversation has their figure.
+pub fn unmeasured<'t>(thresholds: &'t ReportArgs, distributions: &[Distribution]) -> Vec<&'t str> {
+    let is_measured = |name: &str| distributions.iter().any(|of| of.class.is_none() && of.figure == name);
+    thresholds.floors.iter().map(|(name, _)| &**name).filter(|name| !is_measured(name)).collect()
 }
 
 fn compared(thresholds: &ReportArgs, drift: &DriftDocument, found: &mut Vec<Breach>) {

@@ -9,10 +9,9 @@ use crate::report::view::{
     Block, Blocks, Card, Cell, Chart, Drawing, KEY, NamedBar, Part, Section, Seen, Show, Table, Tone, View, Words,
     column, heading, name_of, note, parts, picture, said,
 };
-use crate::report::{BreakdownDrift, Changes, DriftDocument, FigureDrift, Ks, Psi, numbers, plain};
+use crate::report::{BreakdownDrift, Changes, DriftDocument, FigureDrift, Ks, Psi, RunFacts, numbers, plain};
 
-/// An index from here on is customarily read as some change, and from there on as a large one (N. Siddiqi, 2006).
-const SOME: f64 = 0.1;
+/// From here on an index is customarily read as a large change (N. Siddiqi, 2006).
 const LARGE: f64 = 0.25;
 const LEGEND: &str = "PSI: from 0.1 some change, from 0.25 a large one; ~ marks what chance explains (19 in 20). KS: the \
                       largest distance of the cumulative distributions.";
@@ -70,25 +69,31 @@ pub(in crate::report) fn drift(document: &DriftDocument) -> View<'_> {
 
 /// Whether anything moved, and what: in a sentence.
 fn verdict(document: &DriftDocument) -> String {
-    let has_moved = |psi: Option<Psi>| psi.filter(|psi| psi.value > psi.by_chance.max(SOME)).map(|psi| psi.value);
     let mut moved: Vec<(f64, String)> = Vec::new();
     for of in document.figures.iter().filter(|of| of.class.is_none()) {
-        if let (Some(psi), Some(before), Some(after)) = (has_moved(of.psi), &of.before, &of.after) {
-            let [was, is] = [before.mean, after.mean].map(|mean| numbers::figure(&of.figure, mean));
-            moved.push((psi, format!("{} from {was} to {is}", numbers::words(&of.figure))));
+        if let (Some(psi), Some(before), Some(after)) = (of.moved(), &of.before, &of.after) {
+            let has_same = before.conversations == after.conversations;
+            let [was, is] = [before, after].map(|side| {
+                let of_all = || format!(" of {}", numbers::counted(side.conversations, "conversation"));
+                numbers::figure(&of.figure, side.mean) + &if has_same { String::new() } else { of_all() }
+            });
+            moved.push((psi, format!("the mean {} from {was} to {is}", numbers::words(&of.figure))));
         }
     }
     for of in &document.breakdowns {
-        if let (Some(psi), Some(row)) = (has_moved(of.psi), of.rows.first()) {
+        if let (Some(psi), Some(row)) = (of.psi.filter(Psi::moved), of.rows.first()) {
             let [was, is] = [row.share_before, row.share_after].map(numbers::percent);
             let name = plain::cut(name_of(row.name.as_deref()), MAX_NAME);
-            moved.push((psi, format!("the share of {} {name} from {was} to {is}", numbers::words(&of.by))));
+            moved.push((psi.value, format!("the share of {} {name} from {was} to {is}", numbers::words(&of.by))));
         }
     }
     moved.sort_by(|a, b| b.0.total_cmp(&a.0));
     let [was, is] = [document.before.totals.ratio, document.after.totals.ratio].map(numbers::ratio);
-    let ratio =
-        if was == is { format!("The ratio is still {is}.") } else { format!("The ratio went from {was} to {is}.") };
+    let ratio = if was == is {
+        format!("All together are {is} times shorter, as before.")
+    } else {
+        format!("All together are {is} times shorter, before {was}.")
+    };
     let [n_before, n_after] = [&document.before, &document.after].map(|side| side.totals.conversations);
     let now = format!(
         " There were {}, now there are {}.",
@@ -99,14 +104,12 @@ fn verdict(document: &DriftDocument) -> String {
     let is_lost = |of: &FigureDrift| of.class.is_none() && of.before.is_some() != of.after.is_some();
     let lost: Vec<String> =
         document.figures.iter().filter(|of| is_lost(of)).map(|of| numbers::words(&of.figure)).collect();
+    let lost = if lost.is_empty() { String::new() } else { format!("Only one side has {}. ", lost.join(", ")) };
     if document.figures.iter().all(|of| of.psi.is_none()) || n_after.min(n_before) < LEAST {
         return format!("Too few conversations on one side to say whether anything moved. {ratio}");
     }
     if moved.is_empty() && !lost.is_empty() {
-        return format!(
-            "Only one side has {}; nothing else moved beyond what chance explains. {ratio}",
-            lost.join(", ")
-        );
+        return format!("{lost}Nothing else moved beyond what chance explains. {ratio}");
     }
     if moved.is_empty() {
         return format!("Fine: no figure and no share moved beyond what chance explains. {ratio}");
@@ -114,7 +117,7 @@ fn verdict(document: &DriftDocument) -> String {
     let n_more = moved.len().saturating_sub(MAX_MOVED);
     let mut told: Vec<String> = moved.into_iter().take(MAX_MOVED).map(|(_, told)| told).collect();
     told.extend((n_more > 0).then(|| format!("and {n_more} more")));
-    format!("Moved: {}. {ratio}", told.join("; "))
+    format!("Moved: {}. {lost}{ratio}", told.join("; "))
 }
 
 /// The card of a number on both sides.
@@ -139,15 +142,20 @@ fn cards(document: &DriftDocument, json: &Value) -> Vec<Card> {
 
 fn further(document: &DriftDocument, json: &Value) -> Vec<Card> {
     let (before, after) = (&document.before.totals, &document.after.totals);
-    let rate =
-        |rejects: u64, conversations: u64| numbers::percent(rejects as f64 / (rejects + conversations).max(1) as f64);
-    let (is, was) = (rate(after.rejects, after.conversations), rate(before.rejects, before.conversations));
+    let [is, was] = [after, before].map(|side| numbers::percent(side.reject_rate()));
     let mut cards = vec![
         card(json, "Messages", "/after/totals/messages_in", Show::Count),
         card(json, "Tokens in", "/after/totals/tokens_in", Show::Count),
         card(json, "Bytes stored", "/after/totals/bytes_written", Show::Bytes),
-        card(json, "Rejected records", "/after/totals/rejects", Show::Count),
+        card(json, "Rejected records", "/after/totals/rejected", Show::Count),
     ];
+    let is_estimated = [&document.after, &document.before].map(|side| side.runs.iter().any(RunFacts::estimates_tokens));
+    cards[1].beside.push_str(match is_estimated {
+        [true, true] => "; both estimated",
+        [true, false] => "; the present ones estimated",
+        [false, true] => "; those estimated",
+        [false, false] => "",
+    });
     cards[3].beside.push_str(&format!("; {is} of the records, {was} before"));
     // Without a token budget nothing is over it.
     if before.over_budget.max(after.over_budget) > 0 {
@@ -160,7 +168,7 @@ fn further(document: &DriftDocument, json: &Value) -> Vec<Card> {
 fn index(psi: Option<Psi>) -> Cell {
     let tone = match psi {
         Some(psi) if psi.value <= psi.by_chance => Tone::Faint,
-        Some(psi) if psi.value < SOME => Tone::Plain,
+        Some(psi) if !psi.moved() => Tone::Plain,
         Some(psi) if psi.value < LARGE => Tone::Strong,
         Some(_) => Tone::Bad,
         None => Tone::Faint,
@@ -188,10 +196,7 @@ fn figures<'d>(document: &'d DriftDocument, json: &Value) -> Blocks<'d> {
         return Vec::new();
     }
     let of_all = document.figures.iter().enumerate().filter(|(_, of)| of.class.is_none() && !of.bars.is_empty());
-    let mut of_all: Vec<_> = of_all.collect();
-    let index = |of: &FigureDrift| of.psi.map_or(0.0, |psi| if psi.value > psi.by_chance { psi.value } else { 0.0 });
-    of_all.sort_by(|(_, a), (_, b)| index(b).total_cmp(&index(a)));
-    let drawings = of_all.into_iter().map(|(at, figure)| (Seen::Page, twin(at, figure, json))).collect();
+    let drawings = of_all.map(|(at, figure)| (Seen::Page, twin(at, figure, json))).collect();
     vec![
         (Seen::Page, note("The share of conversations with each value before {pale} and after {data}.")),
         (Seen::Page, Block::Drawings(drawings, false)),

@@ -3,13 +3,13 @@
 
 use serde_json::Value;
 
-use crate::model::{Figure, Reason, Tokenizer};
+use crate::model::{Figure, Reason, RejectReason};
 use crate::report::held::Held;
 use crate::report::view::{
-    Block, Blocks, Card, Cell, Chart, Drawing, KEY, NamedBar, Seen, Show, Table, Tone, Words, column, note, parts,
-    picture, said,
+    Block, Blocks, Card, Cell, Chart, Drawing, KEY, NamedBar, Seen, Show, Table, Tone, Words, column, name_of, note,
+    parts, picture, said,
 };
-use crate::report::{Money, ReportDocument, TotalFacts, numbers, plain, shell};
+use crate::report::{Money, ReportDocument, RunFacts, TotalFacts, numbers, plain, shell};
 
 /// So many reasons are named in a sentence.
 const MAX_REASONS: usize = 3;
@@ -19,6 +19,14 @@ const MAX_NAMED: usize = 6;
 /// What the report is about and when it was made.
 pub(super) fn facts(document: &ReportDocument) -> Vec<String> {
     let mut named = plain::told_apart(&sources_of(document));
+    // Of many files the folders say more.
+    if named.len() > MAX_NAMED {
+        let mut folders: Vec<&str> = named.iter().filter_map(|name| Some(name.split_once('/')?.0)).collect();
+        folders.dedup();
+        if folders.len() > 1 && folders.len() <= MAX_NAMED {
+            named = folders;
+        }
+    }
     let n_more = named.len().saturating_sub(MAX_NAMED);
     named.truncate(MAX_NAMED);
     let mut of = named.into_iter().map(|name| plain::cut_start(name, 40)).collect::<Vec<_>>().join(", ");
@@ -53,7 +61,7 @@ pub(super) fn lead(document: &ReportDocument) -> String {
         numbers::by_count(totals.conversations, "shows", "show"),
         short(totals.chars_out),
         short(totals.chars_in),
-        times_shorter(totals.ratio),
+        times_shorter(totals),
     );
     if totals.chars_out < totals.chars_in {
         let quality = quality(document).unwrap_or_else(|| "what that costs was not measured".to_owned());
@@ -61,9 +69,12 @@ pub(super) fn lead(document: &ReportDocument) -> String {
     }
     let saved = totals.tokens_in.saturating_sub(totals.tokens_out);
     lead.push_str(&format!(
-        "; that saves {}{} of {} tokens{}",
-        if is_estimate(document) { "about " } else { "" },
-        short(saved),
+        "; that saves {} of {} tokens{}",
+        match saved {
+            0 => "none".to_owned(),
+            saved if is_estimate(document) => format!("about {}", short(saved)),
+            saved => short(saved),
+        },
         short(totals.tokens_in),
         document
             .money
@@ -77,12 +88,19 @@ pub(super) fn lead(document: &ReportDocument) -> String {
             format!(", and everything, the originals included, is stored in {}.", numbers::bytes(totals.bytes_written))
         }
     });
+    if totals.rejected > 0 {
+        let records = numbers::counted(totals.rejected, "record");
+        let were = numbers::by_count(totals.rejected, "was", "were");
+        lead.push_str(&format!(" {records}, {}, {were} rejected.", numbers::percent(totals.reject_rate())));
+    }
     lead
 }
 
-fn times_shorter(ratio: f64) -> String {
+fn times_shorter(totals: &TotalFacts) -> String {
+    let ratio = totals.ratio;
     match numbers::ratio(ratio) {
-        same if same == "1.00" => "nothing became shorter".to_owned(),
+        _ if totals.chars_in == totals.chars_out => "nothing became shorter".to_owned(),
+        same if same == "1.00" => "hardly anything became shorter".to_owned(),
         _ if ratio < 1.0 => format!("{} times as long", numbers::ratio(1.0 / ratio)),
         times => format!("{times} times shorter"),
     }
@@ -99,13 +117,22 @@ fn quality(document: &ReportDocument) -> Option<String> {
         let values = numbers::counted(totals.next_turn_needed, "value");
         return Some(format!("of {values} that next turns needed {} are still in place", numbers::percent(recall)));
     }
+    let facts = mean(Figure::FactRetention).map(|(facts, n)| (numbers::percent(facts), n));
     if let Some(grounding) = totals.grounding {
         let values = numbers::counted(totals.used, "value");
-        return Some(format!("of {values} that assistants used {} are still in place", numbers::percent(grounding)));
+        let place = match mean(Figure::Grounding) {
+            Some((_, n)) if n < totals.conversations => format!(" in {}", numbers::counted(n, "conversation")),
+            _ => String::new(),
+        };
+        let kept = numbers::percent(grounding);
+        let rest = facts.map_or_else(String::new, |(facts, n)| {
+            format!(", and in {} without tools {facts} of the facts", numbers::count(n))
+        });
+        return Some(format!("of {values} that assistants used{place} {kept} are still in place{rest}"));
     }
-    let (facts, n) = mean(Figure::FactRetention)?;
+    let (facts, n) = facts?;
     let of = numbers::counted(n, "conversation");
-    Some(format!("{} of the facts are still in view in the {of} where that was measured", numbers::percent(facts)))
+    Some(format!("{facts} of the facts are still in view in the {of} where that was measured"))
 }
 
 fn worth(money: &Money, made: Option<&str>) -> String {
@@ -115,9 +142,9 @@ fn worth(money: &Money, made: Option<&str>) -> String {
     format!("{saved} {currency} at {price} {currency} per million (as given{when})")
 }
 
-/// True where tokens were not counted but estimated by characters.
+/// True where tokens were not counted.
 fn is_estimate(document: &ReportDocument) -> bool {
-    document.runs.iter().any(|run| run.tokenizer == String::from(Tokenizer::Chars))
+    document.runs.iter().any(RunFacts::estimates_tokens)
 }
 
 /// The three figures that matter.
@@ -132,7 +159,8 @@ pub(super) fn cards(document: &ReportDocument, json: &Value) -> Vec<Card> {
         Held::Nothing => "the run only measured and holds no texts",
     };
     let [stream, stored] = [totals.bytes_stream, totals.bytes_stored].map(numbers::bytes);
-    let stored = format!("{held}; input {stream}, stored as {stored}");
+    let read = if stream == stored { format!("input {stream}") } else { format!("input {stream}, stored as {stored}") };
+    let stored = format!("{held}; {read}");
     let mut cards = vec![Card::of(json, "Times shorter", "/totals/ratio", Show::Ratio, less)];
     let unmeasured = || Card::new("Quality", "", Cell::text(numbers::NOTHING), "not measured; --all-figures does");
     cards.push(kept_card(document, json).unwrap_or_else(unmeasured));
@@ -185,15 +213,14 @@ fn further(document: &ReportDocument, json: &Value) -> Vec<Card> {
     ];
     if let Some(money) = &document.money {
         let Money { before, after, currency, .. } = money;
-        let beside = format!("{currency}: {} → {}", numbers::money(*before), numbers::money(*after));
+        let beside = format!("{currency}: {} → {}{estimate}", numbers::money(*before), numbers::money(*after));
         cards.insert(1, Card::of(json, "Money saved", "/money/saved", Show::Money, beside));
         cards[1].number.tone = Tone::Good;
     }
     if totals.rejects > 0 {
-        let rate = totals.rejects as f64 / (totals.rejects + totals.conversations) as f64;
-        let rejected = Cell::of(totals.rejects, Show::Count).toned(Tone::Bad);
-        let beside = format!("{} of the records", numbers::percent(rate));
-        cards.push(Card::new("Rejected records", "/totals/rejects", rejected, beside));
+        let rejected = Cell::of(totals.rejected, Show::Count).toned(Tone::Bad);
+        let beside = format!("{} of the records", numbers::percent(totals.reject_rate()));
+        cards.push(Card::new("Rejected records", "/totals/rejected", rejected, beside));
     }
     if totals.over_budget > 0 {
         let beside =
@@ -236,7 +263,7 @@ fn kinds<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d> {
         picture("chars_in", Show::Part(all)),
     ];
     let bars = document.kinds.iter().map(|kind| NamedBar {
-        name: kind.kind.clone(),
+        name: name_of(Some(&kind.kind)).to_owned(),
         keeps_end: false,
         behind: kind.chars_in as f64,
         // Marks may be longer than what they stand for.
@@ -252,7 +279,7 @@ fn kinds<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d> {
         alternative: format!("Characters that are shown and hidden, by kind: {} bars", document.kinds.len()),
         chart: Chart::Bars(bars.collect()),
         is_wide: true,
-        table: Some(Table::new("Where the characters went", columns, parts(json, "/kinds"))),
+        table: Some(Table::list("Where the characters went", columns, parts(json, "/kinds"))),
     };
     vec![
         (Seen::Page, note("Characters that are shown {data} and hidden {pale}:")),
@@ -278,7 +305,7 @@ fn unchanged<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d> {
         let says = says.trim_end_matches('.');
         let mut chars = says.chars();
         let says = chars.next().map(|first| first.to_lowercase().chain(chars).collect::<String>()).unwrap_or_default();
-        format!("{} {name} ({says})", numbers::count(row.share.conversations))
+        format!("{says} ({} {name})", numbers::count(row.share.conversations))
     });
     let most = most.collect::<Vec<_>>().join("; ");
     let told = format!("{} of {of} ({share}) did not change. What kept most of their text: {most}.", numbers::count(n));
@@ -304,13 +331,18 @@ fn originals<'d>(document: &ReportDocument) -> Blocks<'d> {
     };
     match Held::of(&document.runs) {
         Held::Everything => {
-            let lost = "**Nothing is lost.** Every original comes back byte for byte:";
-            vec![
-                (Seen::Always, Block::Said(Words::Fixed(lost), Tone::Good)),
+            let damage = damaged(document);
+            let (lost, tone) =
+                (comes_back(document, damage.is_some()), if damage.is_some() { Tone::Bad } else { Tone::Good });
+            let damage = damage.map(|damage| (Seen::Always, said(format!("{damage}."), Tone::Bad)));
+            let mut blocks = vec![(Seen::Always, Block::Said(Words::Fixed(lost), tone))];
+            blocks.extend(damage);
+            blocks.extend([
                 (Seen::Always, Block::Command("one conversation", shell::command("condenser get", &[run], "ID"))),
                 (Seen::Always, Block::Command("all of them", shell::command("condenser restore", &[run], "-o DIR"))),
                 (Seen::Always, Block::Command("the proof", shell::command("condenser verify", &[run], ""))),
-            ]
+            ]);
+            blocks
         }
         Held::InPart => vec![(Seen::Always, note("**Some of the runs only measured** and hold no originals."))],
         Held::Nothing => vec![(
@@ -318,4 +350,37 @@ fn originals<'d>(document: &ReportDocument) -> Blocks<'d> {
             note("**An estimate**: the run only measured and holds no texts; the figures are those of a real run."),
         )],
     }
+}
+
+/// What is given back, and how exactly.
+fn comes_back(document: &ReportDocument, is_damaged: bool) -> &'static str {
+    let n_tables: u64 = document.runs.iter().map(|run| run.tables).sum();
+    let n_sources: u64 = document.runs.iter().map(|run| run.sources.len() as u64).sum();
+    match (is_damaged, n_tables) {
+        (false, 0) => "**Nothing is lost.** Every original comes back byte for byte:",
+        (false, n) if n >= n_sources => "**Nothing is lost.** Every table comes back row for row:",
+        (false, _) => "**Nothing is lost.** Every file comes back byte for byte, every table row for row:",
+        (true, 0) => "**Inputs were damaged.** All that could be read of them comes back byte for byte:",
+        (true, _) => {
+            "**Inputs were damaged.** All that could be read of them comes back, files byte for byte and tables row for row:"
+        }
+    }
+}
+
+/// What could not be read of the inputs, and so will not come back.
+fn damaged(document: &ReportDocument) -> Option<String> {
+    let of = |reason: RejectReason| document.rejects.iter().find(|of| of.reason == reason.as_str()).map(|of| &of.share);
+    let torn = of(RejectReason::TornStream).map(|share| {
+        let streams = numbers::counted(share.records, "compressed stream");
+        format!("{streams} could not be read to the end (the first: {})", share.place)
+    });
+    let rows = of(RejectReason::DamagedRows).map(|share| {
+        let lost = match document.totals.lost_rows {
+            0 => numbers::counted(share.records, "place"),
+            rows => numbers::counted(rows, "row"),
+        };
+        format!("{lost} of tables could not be read (the first: {})", share.place)
+    });
+    let told: Vec<String> = torn.into_iter().chain(rows).collect();
+    if told.is_empty() { None } else { Some(told.join("; ")) }
 }

@@ -97,7 +97,7 @@ named! {
         CodeSplit = "code_split",
         /// Code with hardly any prose.
         CodeFenceNoProse = "code_fence_no_prose",
-        /// The classifier found structure; see the details.
+        /// The classifier found structure that a summary would break.
         HardT0 = "hard_t0",
         /// A preserve pattern matched.
         Pattern = "pattern",

@@ -27,7 +27,7 @@ pub(super) fn draw(chart: &Chart<'_>, room: Room) -> Option<Svg> {
 /// What must be said of how it is drawn.
 pub(super) fn remark(chart: &Chart<'_>) -> String {
     match chart {
-        Chart::Bars(bars) if bars.len() > MAX_BARS => format!("the largest {MAX_BARS} of {}", bars.len()),
+        Chart::Bars(bars) if bars.len() > MAX_BARS => format!("· the largest {MAX_BARS} of {}", bars.len()),
         Chart::Histogram(found) if Heights::of_bars(found) == Heights::Logarithmic => {
             "· counts on a logarithmic scale".to_owned()
         }
