@@ -72,11 +72,14 @@ fn verdict(document: &DriftDocument) -> String {
     let mut moved: Vec<(f64, String)> = Vec::new();
     for of in document.figures.iter().filter(|of| of.class.is_none()) {
         if let (Some(psi), Some(before), Some(after)) = (of.moved(), &of.before, &of.after) {
-            let has_same = before.conversations == after.conversations;
-            let [was, is] = [before, after].map(|side| {
-                let of_all = || format!(" of {}", numbers::counted(side.conversations, "conversation"));
-                numbers::figure(&of.figure, side.mean) + &if has_same { String::new() } else { of_all() }
-            });
+            let [was, is] = [before, after].map(|side| numbers::figure(&of.figure, side.mean));
+            let [n_before, n_after] = [before, after].map(|side| side.conversations);
+            let (was, is) = if n_before == n_after {
+                (was, is)
+            } else {
+                let n_before = numbers::counted(n_before, "conversation");
+                (format!("{was} (of {n_before})"), format!("{is} (of {})", numbers::count(n_after)))
+            };
             moved.push((psi, format!("the mean {} from {was} to {is}", numbers::words(&of.figure))));
         }
     }

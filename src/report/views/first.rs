@@ -20,18 +20,19 @@ const MAX_NAMED: usize = 6;
 pub(super) fn facts(document: &ReportDocument) -> Vec<String> {
     let mut named = plain::told_apart(&sources_of(document));
     // Of many files the folders say more.
-    if named.len() > MAX_NAMED {
-        let mut folders: Vec<&str> = named.iter().filter_map(|name| Some(name.split_once('/')?.0)).collect();
-        folders.dedup();
-        if folders.len() > 1 && folders.len() <= MAX_NAMED {
-            named = folders;
-        }
+    let (n_files, mut folders) = (named.len(), Vec::new());
+    folders.extend(named.iter().filter_map(|name| Some(name.split_once('/')?.0)));
+    let has_folders = folders.len() == n_files;
+    folders.dedup();
+    let mut unit = "";
+    if n_files > MAX_NAMED && has_folders && folders.len() > 1 {
+        (named, unit) = (folders, " folders");
     }
     let n_more = named.len().saturating_sub(MAX_NAMED);
     named.truncate(MAX_NAMED);
     let mut of = named.into_iter().map(|name| plain::cut_start(name, 40)).collect::<Vec<_>>().join(", ");
     if n_more > 0 {
-        of.push_str(&format!(" and {n_more} more"));
+        of.push_str(&format!(" and {n_more} more{}", if n_more == 1 { unit.trim_end_matches('s') } else { unit }));
     }
     let of = if of.is_empty() { None } else { Some(of) };
     of.into_iter().chain(document.made.clone()).collect()
@@ -126,7 +127,7 @@ fn quality(document: &ReportDocument) -> Option<String> {
         };
         let kept = numbers::percent(grounding);
         let rest = facts.map_or_else(String::new, |(facts, n)| {
-            format!(", and in {} without tools {facts} of the facts", numbers::count(n))
+            format!(", and {facts} of the facts in the {} where those were measured", numbers::count(n))
         });
         return Some(format!("of {values} that assistants used{place} {kept} are still in place{rest}"));
     }
@@ -332,11 +333,11 @@ fn originals<'d>(document: &ReportDocument) -> Blocks<'d> {
     match Held::of(&document.runs) {
         Held::Everything => {
             let damage = damaged(document);
-            let (lost, tone) =
-                (comes_back(document, damage.is_some()), if damage.is_some() { Tone::Bad } else { Tone::Good });
-            let damage = damage.map(|damage| (Seen::Always, said(format!("{damage}."), Tone::Bad)));
-            let mut blocks = vec![(Seen::Always, Block::Said(Words::Fixed(lost), tone))];
-            blocks.extend(damage);
+            let tone = if damage.is_some() { Tone::Bad } else { Tone::Good };
+            let lost = comes_back(document, damage.is_some());
+            let told = |damage| (Seen::Always, said(format!("Inputs were damaged: {damage}."), Tone::Bad));
+            let mut blocks: Blocks<'_> = damage.map(told).into_iter().collect();
+            blocks.push((Seen::Always, Block::Said(Words::Fixed(lost), tone)));
             blocks.extend([
                 (Seen::Always, Block::Command("one conversation", shell::command("condenser get", &[run], "ID"))),
                 (Seen::Always, Block::Command("all of them", shell::command("condenser restore", &[run], "-o DIR"))),
@@ -360,10 +361,8 @@ fn comes_back(document: &ReportDocument, is_damaged: bool) -> &'static str {
         (false, 0) => "**Nothing is lost.** Every original comes back byte for byte:",
         (false, n) if n >= n_sources => "**Nothing is lost.** Every table comes back row for row:",
         (false, _) => "**Nothing is lost.** Every file comes back byte for byte, every table row for row:",
-        (true, 0) => "**Inputs were damaged.** All that could be read of them comes back byte for byte:",
-        (true, _) => {
-            "**Inputs were damaged.** All that could be read of them comes back, files byte for byte and tables row for row:"
-        }
+        (true, 0) => "All that could be read comes back byte for byte:",
+        (true, _) => "All that could be read comes back, files byte for byte and tables row for row:",
     }
 }
 

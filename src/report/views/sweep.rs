@@ -144,8 +144,14 @@ fn chart(document: &SweepDocument) -> Blocks<'_> {
     let others = Figure::AGAINST_RATIO.into_iter().filter(|figure| !floors.contains(figure));
     let all = drawings(document, of_floor.chain(others));
     let Some(first) = all.iter().find(differs).or_else(|| all.first()) else { return Vec::new() };
+    let has_front =
+        matches!(&first.chart, Chart::Front(points) if points.iter().any(|point| point.kind == PointKind::Front));
     let drawing = Drawing { is_wide: true, ..first.clone() };
-    vec![(Seen::Page, Block::Drawings(vec![(Seen::Page, drawing)], false)), (Seen::Page, note(POINTS))]
+    vec![
+        (Seen::Page, Block::Drawings(vec![(Seen::Page, drawing)], false)),
+        (Seen::Page, note(if has_front { POINTS } else { POINTS_ALONE })),
+        (Seen::Page, note(FURTHER)),
+    ]
 }
 
 fn cards(document: &SweepDocument, json: &Value) -> Vec<Card> {
@@ -246,6 +252,9 @@ fn beside(json: &Value, places: [&str; 3]) -> Table {
 
 const POINTS: &str = "Every point is an option set {pale}; no set is better in both than one of the front {data}; recommended \
                       are {marked}. Lines are intervals.";
+
+const POINTS_ALONE: &str = "Every point is an option set {pale}; recommended are {marked}. Lines are intervals.";
+const FURTHER: &str = "Sets further right do not surely hold the floor, or left the search early and were measured on fewer conversations.";
 
 fn fronts(document: &SweepDocument) -> Blocks<'_> {
     let drawings =
