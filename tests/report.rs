@@ -583,3 +583,33 @@ fn a_report_claims_only_what_its_runs_hold() {
     assert!(flat(shown(dir.root(), &["run", "--exact"])).contains(lacks));
     assert!(!flat(shown(dir.root(), &["run"])).contains(lacks));
 }
+
+#[test]
+fn what_damage_and_rejects_took_is_told_first() {
+    let dir = TestDir::new();
+    let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    dir.write("whole.jsonl", jsonl(60, 3));
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut gzip, jsonl(60, 3).as_bytes()).expect("memory takes all");
+    let stored = gzip.finish().expect("memory takes all");
+    dir.write("torn.jsonl.gz", &stored[..stored.len() / 2]);
+    dir.write("broken.jsonl", "not json\n{\"a\":1}\n");
+    for (input, run, code) in [("whole.jsonl", "whole", 0), ("torn.jsonl.gz", "torn", 3), ("broken.jsonl", "broken", 3)]
+    {
+        condenser(dir.root(), &["compress", input, "-o", run, "-q"]).exits(code);
+    }
+    let torn = flat(shown(dir.root(), &["torn"]));
+    let says = "Inputs were damaged: 1 compressed stream could not be read to the end (the first: torn.jsonl.gz";
+    assert!(torn.contains(says) && torn.contains("All that could be read comes back byte for byte:"), "{torn}");
+    assert!(!torn.contains("Nothing is lost"), "{torn}");
+    let told = condenser(dir.root(), &["verify", "torn"]).ok();
+    assert!(told.stderr.contains("1 compressed stream could not be read to the end"), "{}", told.stderr);
+    let broken = flat(shown(dir.root(), &["broken"]));
+    assert!(broken.contains("No conversation was read from 1 file. 2 records, 100.0 %, were rejected."), "{broken}");
+    assert!(!broken.contains("condenser get"), "{broken}");
+    let drift = flat(shown(dir.root(), &["whole", "torn"]));
+    assert!(drift.contains(" were rejected, before 0.0 %."), "{drift}");
+    let whole = flat(shown(dir.root(), &["whole"]));
+    assert!(whole.contains("Nothing is lost. Every original comes back byte for byte:"), "{whole}");
+    assert!(!whole.contains("rejected"), "{whole}");
+}

@@ -6,6 +6,7 @@ use std::io::{BufReader, Read};
 use super::App;
 use crate::error::{Error, Result};
 use crate::io::{Input, LeftRun, Run, Store, Stretches, open_codec, open_input};
+use crate::model::RejectReason;
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Against, BatchOptions, Commit, PackedInput, TableOptions, verify_end, verify_part};
 use crate::report::numbers::{by_count, counted};
@@ -24,6 +25,8 @@ pub struct VerifyOutcome {
     pub bytes: Option<u64>,
     /// Rows of damaged tables that could not be read when the run was written.
     pub lost_rows: u64,
+    /// Compressed streams that could not be read to their end then.
+    pub torn_streams: u64,
     /// Of a store, the runs that no night has.
     pub left: Vec<LeftRun>,
 }
@@ -41,12 +44,13 @@ pub fn verify(app: &App, run: &Run, against: &[Input], threads: usize) -> Result
     check_files(app, run)?;
     let n_parts = run.commits.len();
     let lost_rows = run.commits.iter().flat_map(Commit::inputs).map(|read| read.input.lost_rows).sum();
+    let torn_streams = torn_streams(run)?;
     if run.manifest.options.measure_only {
         let n_records = run.commits.iter().map(|commit| commit.records).sum();
-        return Ok(VerifyOutcome { n_parts, n_records, bytes: None, lost_rows, left: Vec::new() });
+        return Ok(VerifyOutcome { n_parts, n_records, bytes: None, lost_rows, torn_streams, left: Vec::new() });
     }
     let (n_records, bytes) = records(app, run, against, &bridge)?;
-    Ok(VerifyOutcome { n_parts, n_records, bytes: Some(bytes), lost_rows, left: Vec::new() })
+    Ok(VerifyOutcome { n_parts, n_records, bytes: Some(bytes), lost_rows, torn_streams, left: Vec::new() })
 }
 
 /// Verifies every run of `store` on `threads` workers, 0 for one per core, and holds what its nights say against them.
@@ -55,7 +59,8 @@ pub fn verify(app: &App, run: &Run, against: &[Input], threads: usize) -> Result
 /// `Verification` for the first thing that is not as it was written.
 pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOutcome> {
     store.check_documents()?;
-    let mut sum = VerifyOutcome { n_parts: 0, n_records: 0, bytes: Some(0), lost_rows: 0, left: store.left()? };
+    let mut sum =
+        VerifyOutcome { n_parts: 0, n_records: 0, bytes: Some(0), lost_rows: 0, torn_streams: 0, left: store.left()? };
     let mut cut = Stretches::default();
     for night in store.nights() {
         let run = store.open_run(&night.run)?;
@@ -66,8 +71,9 @@ pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOu
             let cuts: Vec<_> = extents.into_iter().filter(|extent| extent.is_cut).collect();
             cut.add(store, &cuts, 0)?;
         }
-        let VerifyOutcome { n_parts, n_records, bytes, lost_rows, .. } = verify(app, &run, &[], threads)?;
+        let VerifyOutcome { n_parts, n_records, bytes, lost_rows, torn_streams, .. } = verify(app, &run, &[], threads)?;
         sum.lost_rows += lost_rows;
+        sum.torn_streams += torn_streams;
         sum.n_parts += n_parts;
         sum.n_records += n_records;
         sum.bytes = sum.bytes.zip(bytes).map(|(sum, bytes)| sum + bytes);
@@ -76,6 +82,17 @@ pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOu
     // What is kept of a part is held against the night that kept it; the whole part was restored above.
     store.read(&cut, &Bridge::new(threads)?, &|| app.stop.check(), &mut |_, _| Ok(()), &mut |_, error| Err(error))?;
     Ok(sum)
+}
+
+/// Compressed streams of which the end is missing.
+fn torn_streams(run: &Run) -> Result<u64> {
+    let mut n = 0;
+    for commit in run.commits.iter().filter(|commit| commit.totals.rejects > 0) {
+        for reject in run.rejects(commit)? {
+            n += u64::from(reject?.reason == RejectReason::TornStream.as_str());
+        }
+    }
+    Ok(n)
 }
 
 /// Those of `names` whose file, whatever its folder, is not among `others`.

@@ -318,10 +318,10 @@ pub(crate) struct ListArgs {
     /// The run directory, also in s3://, gs:// or az://.
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
-    /// The ids of its conversations instead, one a line.
+    /// The ids of the conversations of a finished run or store instead, one a line.
     #[arg(long, conflicts_with_all = ["json", "width"])]
     pub(crate) ids: bool,
-    /// Print JSON: what `condenser schema listing` says.
+    /// Print JSON: what `condenser schema listing` says, of a store `condenser schema store-listing`.
     #[arg(long, conflicts_with = "width")]
     pub(crate) json: bool,
     /// Columns that lines are cut to [default: those of the terminal; elsewhere nothing is cut].

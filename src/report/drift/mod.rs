@@ -102,15 +102,13 @@ pub struct Psi {
     pub by_chance: f64,
 }
 
-/// How seldom chance gives a distance that tells, where many figures are looked at.
-const SELDOM: f64 = 0.001;
-
 impl FigureDrift {
-    /// The index of a figure that moved beyond what chance explains: by the index, or surely so by the distance.
+    /// How far a figure moved, by the index or the distance: beyond what is read as some change and what chance explains.
     #[must_use]
     pub fn moved(&self) -> Option<f64> {
-        let is_far = |ks: Ks| ks.statistic > SOME && ks.p_value < SELDOM;
-        self.psi.filter(|psi| psi.moved() || self.ks.is_some_and(is_far)).map(|psi| psi.value)
+        let by_index = self.psi.filter(Psi::moved).map(|psi| psi.value);
+        let by_distance = self.ks.filter(|ks| ks.statistic > ks.critical.max(SOME)).map(|ks| ks.statistic);
+        by_index.or(by_distance)
     }
 }
 

@@ -103,7 +103,14 @@ fn verdict(document: &DriftDocument) -> String {
         numbers::counted(n_before, "conversation"),
         numbers::count(n_after)
     );
-    let ratio = ratio + if n_before == n_after { "" } else { &now };
+    let [rejected, rejected_before] =
+        [&document.after, &document.before].map(|side| numbers::percent(side.totals.reject_rate()));
+    let rejects = if rejected == rejected_before {
+        String::new()
+    } else {
+        format!(" Of the records {rejected} were rejected, before {rejected_before}.")
+    };
+    let ratio = ratio + if n_before == n_after { "" } else { &now } + &rejects;
     let is_lost = |of: &FigureDrift| of.class.is_none() && of.before.is_some() != of.after.is_some();
     let lost: Vec<String> =
         document.figures.iter().filter(|of| is_lost(of)).map(|of| numbers::words(&of.figure)).collect();
@@ -150,7 +157,7 @@ fn further(document: &DriftDocument, json: &Value) -> Vec<Card> {
         card(json, "Messages", "/after/totals/messages_in", Show::Count),
         card(json, "Tokens in", "/after/totals/tokens_in", Show::Count),
         card(json, "Bytes stored", "/after/totals/bytes_written", Show::Bytes),
-        card(json, "Rejected records", "/after/totals/rejected", Show::Count),
+        card(json, "Rejected records", "/after/totals/rejects", Show::Count),
     ];
     let is_estimated = [&document.after, &document.before].map(|side| side.runs.iter().any(RunFacts::estimates_tokens));
     cards[1].beside.push_str(match is_estimated {

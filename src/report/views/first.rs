@@ -3,13 +3,14 @@
 
 use serde_json::Value;
 
-use crate::model::{Figure, Reason, RejectReason};
+use super::originals::originals;
+use crate::model::{Figure, Reason};
 use crate::report::held::Held;
 use crate::report::view::{
-    Block, Blocks, Card, Cell, Chart, Drawing, KEY, NamedBar, Seen, Show, Table, Tone, Words, column, name_of, note,
-    parts, picture, said,
+    Block, Blocks, Card, Cell, Chart, Drawing, KEY, NamedBar, Seen, Show, Table, Tone, column, name_of, note, parts,
+    picture, said,
 };
-use crate::report::{Money, ReportDocument, RunFacts, TotalFacts, numbers, plain, shell};
+use crate::report::{Money, ReportDocument, RunFacts, TotalFacts, numbers, plain};
 
 /// So many reasons are named in a sentence.
 const MAX_REASONS: usize = 3;
@@ -52,7 +53,11 @@ pub(super) fn lead(document: &ReportDocument) -> String {
     let short = numbers::short;
     let files = sources_of(document).len();
     if totals.conversations == 0 {
-        return format!("No conversation was read from {}.", numbers::counted(files as u64, "file"));
+        return format!(
+            "No conversation was read from {}.{}",
+            numbers::counted(files as u64, "file"),
+            rejected(totals)
+        );
     }
     let mut lead = format!(
         "{}{} from {} {} {} of {} characters ({})",
@@ -89,12 +94,21 @@ pub(super) fn lead(document: &ReportDocument) -> String {
             format!(", and everything, the originals included, is stored in {}.", numbers::bytes(totals.bytes_written))
         }
     });
-    if totals.rejected > 0 {
-        let records = numbers::counted(totals.rejected, "record");
-        let were = numbers::by_count(totals.rejected, "was", "were");
-        lead.push_str(&format!(" {records}, {}, {were} rejected.", numbers::percent(totals.reject_rate())));
+    lead + &rejected(totals)
+}
+
+/// How many records were rejected, in a sentence behind others; nothing where none was.
+fn rejected(totals: &TotalFacts) -> String {
+    if totals.rejects == 0 {
+        return String::new();
     }
-    lead
+    let records = numbers::counted(totals.rejects, "record");
+    let were = numbers::by_count(totals.rejects, "was", "were");
+    let rate = numbers::percent(totals.reject_rate());
+    match totals.lost_rows {
+        0 => format!(" {records}, {rate}, {were} rejected."),
+        rows => format!(" {records} {were} rejected, and {} lost: {rate} of all.", numbers::counted(rows, "row")),
+    }
 }
 
 fn times_shorter(totals: &TotalFacts) -> String {
@@ -219,9 +233,10 @@ fn further(document: &ReportDocument, json: &Value) -> Vec<Card> {
         cards[1].number.tone = Tone::Good;
     }
     if totals.rejects > 0 {
-        let rejected = Cell::of(totals.rejected, Show::Count).toned(Tone::Bad);
-        let beside = format!("{} of the records", numbers::percent(totals.reject_rate()));
-        cards.push(Card::new("Rejected records", "/totals/rejected", rejected, beside));
+        let rejected = Cell::of(totals.rejects, Show::Count).toned(Tone::Bad);
+        let lost = if totals.lost_rows > 0 { ", lost rows counted" } else { "" };
+        let beside = format!("{} of the records{lost}", numbers::percent(totals.reject_rate()));
+        cards.push(Card::new("Rejected records", "/totals/rejects", rejected, beside));
     }
     if totals.over_budget > 0 {
         let beside =
@@ -319,67 +334,4 @@ fn unchanged<'d>(document: &'d ReportDocument, json: &Value) -> Blocks<'d> {
     let mut table = Table::list("Why conversations stayed as they were", columns, parts(json, "/unchanged")).folded();
     table.rows.iter_mut().for_each(|row| row.cells[3] = Cell::text(says(&row.cells[0].shown)));
     vec![(Seen::Always, said(told, Tone::Plain)), (Seen::All, Block::Table(table))]
-}
-
-/// How originals come back.
-fn originals<'d>(document: &ReportDocument) -> Blocks<'d> {
-    let run = match &*document.runs {
-        [] => return Vec::new(),
-        // The runs of a store lie in its folder `runs`, and the store gives back what any of them holds.
-        [run, ..] if !document.nights.is_empty() => run.run.rsplit_once("/runs/").map_or(&*run.run, |(store, _)| store),
-        [run] => &run.run,
-        _ => "RUN",
-    };
-    match Held::of(&document.runs) {
-        Held::Everything => {
-            let damage = damaged(document);
-            let tone = if damage.is_some() { Tone::Bad } else { Tone::Good };
-            let lost = comes_back(document, damage.is_some());
-            let told = |damage| (Seen::Always, said(format!("Inputs were damaged: {damage}."), Tone::Bad));
-            let mut blocks: Blocks<'_> = damage.map(told).into_iter().collect();
-            blocks.push((Seen::Always, Block::Said(Words::Fixed(lost), tone)));
-            blocks.extend([
-                (Seen::Always, Block::Command("one conversation", shell::command("condenser get", &[run], "ID"))),
-                (Seen::Always, Block::Command("all of them", shell::command("condenser restore", &[run], "-o DIR"))),
-                (Seen::Always, Block::Command("the proof", shell::command("condenser verify", &[run], ""))),
-            ]);
-            blocks
-        }
-        Held::InPart => vec![(Seen::Always, note("**Some of the runs only measured** and hold no originals."))],
-        Held::Nothing => vec![(
-            Seen::Always,
-            note("**An estimate**: the run only measured and holds no texts; the figures are those of a real run."),
-        )],
-    }
-}
-
-/// What is given back, and how exactly.
-fn comes_back(document: &ReportDocument, is_damaged: bool) -> &'static str {
-    let n_tables: u64 = document.runs.iter().map(|run| run.tables).sum();
-    let n_sources: u64 = document.runs.iter().map(|run| run.sources.len() as u64).sum();
-    match (is_damaged, n_tables) {
-        (false, 0) => "**Nothing is lost.** Every original comes back byte for byte:",
-        (false, n) if n >= n_sources => "**Nothing is lost.** Every table comes back row for row:",
-        (false, _) => "**Nothing is lost.** Every file comes back byte for byte, every table row for row:",
-        (true, 0) => "All that could be read comes back byte for byte:",
-        (true, _) => "All that could be read comes back, files byte for byte and tables row for row:",
-    }
-}
-
-/// What could not be read of the inputs, and so will not come back.
-fn damaged(document: &ReportDocument) -> Option<String> {
-    let of = |reason: RejectReason| document.rejects.iter().find(|of| of.reason == reason.as_str()).map(|of| &of.share);
-    let torn = of(RejectReason::TornStream).map(|share| {
-        let streams = numbers::counted(share.records, "compressed stream");
-        format!("{streams} could not be read to the end (the first: {})", share.place)
-    });
-    let rows = of(RejectReason::DamagedRows).map(|share| {
-        let lost = match document.totals.lost_rows {
-            0 => numbers::counted(share.records, "place"),
-            rows => numbers::counted(rows, "row"),
-        };
-        format!("{lost} of tables could not be read (the first: {})", share.place)
-    });
-    let told: Vec<String> = torn.into_iter().chain(rows).collect();
-    if told.is_empty() { None } else { Some(told.join("; ")) }
 }

@@ -4,6 +4,7 @@
 mod calibration;
 mod drift;
 mod first;
+mod originals;
 mod report;
 mod runs;
 mod sweep;

@@ -25,7 +25,7 @@ pub(in crate::report) fn sweep(document: &SweepDocument) -> View<'_> {
         between: ", ",
         facts: Vec::new(),
         lead: lead(document),
-        warnings: [below_floor(document), fallen(document)]
+        warnings: [without_figure(document), below_floor(document), fallen(document)]
             .into_iter()
             .flatten()
             .map(|told| (Seen::Always, said(told, Tone::Bad)))
@@ -95,19 +95,32 @@ fn looked_at(document: &SweepDocument) -> impl Iterator<Item = Figure> {
     of_floor.chain(Figure::FIRST)
 }
 
-/// What falls that the floor does not hold; `None` where nothing does.
+/// Floors that hold nothing, since no option set has their figure; `None` where there is none.
+fn without_figure(document: &SweepDocument) -> Option<String> {
+    let has = |figure: &str| document.sets.iter().any(|set| set.figures.figures.contains_key(figure));
+    let floors = document.floor.iter().filter(|floor| !has(floor.figure.as_str()));
+    let named: Vec<String> = floors.map(ToString::to_string).collect();
+    (!named.is_empty()).then(|| format!("Nothing here has what {} speaks of: it holds nothing.", named.join(" and ")))
+}
+
+/// What falls that the floor does not hold, here or on what was held back; `None` where nothing does.
 fn fallen(document: &SweepDocument) -> Option<String> {
-    let given = &document.sets.iter().find(|set| set.number == 0)?.figures;
+    let given = document.sets.iter().find(|set| set.number == 0);
+    let here = given.map(|given| (&given.figures, &document.recommendation.figures));
+    let held = document.held_back.as_ref().map(|held| (&held.given, &held.recommended));
     let is_held = |figure: Figure| document.floor.iter().any(|floor| floor.figure == figure);
+    let falls = |figure: Figure| {
+        let of = |figures: &SweepFigures| figures.figures.get(figure.as_str()).map(|of| of.value);
+        let both = [here, held].into_iter().flatten().filter_map(|(given, taken)| of(given).zip(of(taken)));
+        both.filter(|(was, is)| was - is > FALLS).max_by(|a, b| (a.0 - a.1).total_cmp(&(b.0 - b.1)))
+    };
     let fallen = Figure::FIRST.into_iter().filter(|figure| !is_held(*figure)).filter_map(|figure| {
-        let [was, is] =
-            [given, &document.recommendation.figures].map(|of| of.figures.get(figure.as_str()).map(|of| of.value));
-        let (was, is) = (was?, is?);
-        let told = || format!("{} from {} to {}", figure.label(), numbers::share(was), numbers::share(is));
-        (was - is > FALLS).then(told)
+        let (was, is) = falls(figure)?;
+        Some(format!("{} from {} to {}", figure.label(), numbers::share(was), numbers::share(is)))
     });
     let fallen: Vec<String> = fallen.collect();
-    (!fallen.is_empty()).then(|| format!("What no floor holds falls: {}.", fallen.join(", ")))
+    let place = if held.is_some() { ", here or on what was held back" } else { "" };
+    (!fallen.is_empty()).then(|| format!("What no floor holds falls{place}: {}.", fallen.join(", ")))
 }
 
 /// That what is recommended falls below the floor on conversations that were held back; `None` where it does not.
