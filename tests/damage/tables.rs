@@ -8,6 +8,7 @@ use arrow::ipc::writer::{FileWriter, StreamWriter};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::Encoding;
 use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 
@@ -28,6 +29,13 @@ const CASES: &[Special] = &[
         3,
         "every row of the other row groups",
         row_group,
+    ),
+    (
+        "A Parquet page that states more lengths than there is memory for",
+        "60 conversations; 30 rows rejected (`damaged_rows`)",
+        3,
+        "every row of the other row groups",
+        lengths,
     ),
     ("Garbage behind a Parquet file", "refused; the other inputs go on", 1, "the other inputs", glued),
     ("No column with conversations", "refused, with the names of the columns", 1, "the other inputs", no_column),
@@ -233,6 +241,30 @@ fn row_group(code: i32) {
     let says = "33.3 % of the records are rejected, more than 30.0 %";
     call(&dir, &["report", "run", "--max-reject-rate", "0.3"], 5, &[says]);
     call(&dir, &["report", "run", "--max-reject-rate", "0.34"], 0, &[]);
+}
+
+/// The library would make room for as many and end the process; that of prefixes is tried and that of what is behind them.
+fn lengths(code: i32) {
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(30))
+        .set_dictionary_enabled(false)
+        .set_column_encoding("id".into(), Encoding::DELTA_BYTE_ARRAY);
+    let rows = talks(90);
+    let mut writer = ArrowWriter::try_new(Vec::new(), rows.schema(), Some(properties.build())).expect("a writer");
+    writer.write(&rows).expect("memory takes all");
+    let whole = writer.into_inner().expect("memory takes all");
+    // Blocks of 128 in four packs, 30 numbers.
+    let heads: Vec<usize> =
+        whole.windows(4).enumerate().filter(|(_, bytes)| *bytes == [0x80, 1, 4, 30]).map(|(at, _)| at).collect();
+    assert_eq!(heads.len(), 6, "two lists in each of three row groups");
+    let expected = concat_batches(&rows.schema(), &[rows.slice(0, 30), rows.slice(60, 30)]).expect("one schema");
+    reads(0, &whole, ["a.parquet", "a.parquet"], &rows, 90, (&[], ""));
+    for head in &heads[2..4] {
+        let mut bytes = whole.clone();
+        bytes[head + 3..head + 9].copy_from_slice(&[0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]);
+        let says = "a page of the column \"id\" says that it holds more lengths than values";
+        reads(code, &bytes, ["a.parquet", "a.parquet"], &expected, 60, (&["damaged_rows"], says));
+    }
 }
 
 fn no_column(code: i32) {

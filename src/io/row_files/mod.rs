@@ -2,6 +2,7 @@
 //! containers, not what the columns mean.
 
 mod ipc;
+mod lengths;
 mod parquet;
 mod stream;
 

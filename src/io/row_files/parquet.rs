@@ -2,6 +2,7 @@
 //! nothing of a file can be found.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use ::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -10,6 +11,7 @@ use ::parquet::file::metadata::RowGroupMetaData;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
+use super::lengths;
 use super::stream::{ADVICE, RowChunk, RowStream, hash_blob};
 use crate::error::{Error, Result};
 use crate::io::store::Blob;
@@ -94,6 +96,7 @@ impl ParquetRows {
         let row_bytes = (group.total_byte_size() / group.num_rows().max(1)).max(1) as usize;
         let rows = (self.batch_bytes / row_bytes).clamp(1, MAX_BATCH_ROWS);
         let open = || {
+            lengths::check(&Arc::new(self.file.clone()), group)?;
             let mut builder =
                 ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), self.metadata.clone())
                     .with_row_groups(vec![index])
@@ -101,9 +104,9 @@ impl ParquetRows {
             if let Some(limit) = limit {
                 builder = builder.with_limit(limit);
             }
-            builder.build()
+            builder.build().map_err(|error| error.to_string())
         };
-        guard(open)?.map_err(|error| error.to_string())
+        guard(open)?
     }
 
     fn next_chunk(&mut self) -> Option<RowChunk> {
