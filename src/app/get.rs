@@ -29,7 +29,7 @@ pub fn get(app: &App, runs: &[Run], id: &str, which: Which, output: &mut Destina
 }
 
 /// That a run has no such conversation.
-pub(super) fn unknown(id: &str) -> Error {
+pub fn unknown(id: &str) -> Error {
     Error::input(id, "there is no conversation with this id; `condenser ls RUN --ids` lists them")
 }
 

@@ -53,7 +53,7 @@ pub use conversations::{Each, each_conversation, engine_for};
 pub use dry_run::dry_run;
 pub use engines::{engine_of, row_compressor};
 pub use expire::{ExpireSettings, Expired, ExpiryOutcome, expire};
-pub use get::{Which, get};
+pub use get::{Which, get, unknown};
 pub use inputs::{inputs_of, tables_of};
 pub use learn::{LearnOutcome, LearnSettings, learn};
 pub use list::{ListOutcome, RunListing, ids, list};

@@ -3,7 +3,7 @@
 
 use condenser::app::{
     App, Destination, OnMerge, check_page, decode, hidden, message_at, pairs, place, read_as, reading, reasons,
-    runs_with, write_page,
+    runs_with, unknown, write_page,
 };
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::Place;
@@ -73,10 +73,6 @@ fn show(app: &App, args: &ShowArgs, place: &Place) -> Result<Ending> {
 /// What each of `runs` gives, in their order.
 fn of_each<T>(runs: &[Run], give: impl Fn(&Run) -> Result<Vec<T>>) -> Result<Vec<T>> {
     Ok(runs.iter().map(give).collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
-}
-
-fn unknown(id: &str) -> Error {
-    Error::new(ErrorKind::Input, id, "there is no conversation with this id; `condenser ls RUN --ids` lists them")
 }
 
 /// Writes the conversations before and after.

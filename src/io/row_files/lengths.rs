@@ -9,6 +9,8 @@ use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::ChunkReader;
 use parquet::file::serialized_reader::SerializedPageReader;
 
+use crate::pipeline::tables::first_number;
+
 /// The encodings that begin with a list of lengths.
 const WITH_LENGTHS: [Encoding; 2] = [Encoding::DELTA_BYTE_ARRAY, Encoding::DELTA_LENGTH_BYTE_ARRAY];
 /// Bytes of the length of levels in a page of the first version.
@@ -71,10 +73,10 @@ struct List<'b> {
 
 /// The list that `bytes` begin with, see "Delta encoding" of the Parquet format; `None` where its head is cut off.
 fn list_of(mut bytes: &[u8]) -> Option<List<'_>> {
-    let in_block = varint(&mut bytes)?;
-    let n_packs = varint(&mut bytes)?;
-    let count = varint(&mut bytes)?;
-    let _first = varint(&mut bytes)?;
+    let in_block = first_number(&mut bytes)?;
+    let n_packs = first_number(&mut bytes)?;
+    let count = first_number(&mut bytes)?;
+    let _first = first_number(&mut bytes)?;
     Some(List { count, behind: behind(bytes, in_block, n_packs, count.saturating_sub(1)) })
 }
 
@@ -82,7 +84,7 @@ fn list_of(mut bytes: &[u8]) -> Option<List<'_>> {
 fn behind(mut bytes: &[u8], in_block: u64, n_packs: u64, mut rest: u64) -> Option<&[u8]> {
     let in_pack = in_block.checked_div(n_packs)?;
     while rest > 0 {
-        varint(&mut bytes)?;
+        first_number(&mut bytes)?;
         let (widths, packs) = bytes.split_at_checked(usize::try_from(n_packs).ok()?)?;
         bytes = packs;
         for width in widths {
@@ -93,23 +95,6 @@ fn behind(mut bytes: &[u8], in_block: u64, n_packs: u64, mut rest: u64) -> Optio
             bytes = bytes.get(usize::try_from(size).ok()?..)?;
             rest = rest.saturating_sub(in_pack.max(1));
         }
-        if widths.is_empty() {
-            return None;
-        }
     }
     Some(bytes)
-}
-
-/// The number that `bytes` begin with, seven bits a byte, which goes off them.
-fn varint(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f).checked_shl(shift)?;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-    }
-    None
 }

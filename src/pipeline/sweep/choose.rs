@@ -98,10 +98,7 @@ fn size(row: &Measured) -> (usize, usize) {
 
 fn holds(floor: &Floor, row: &Measured, gentlest: &Measured) -> bool {
     let at = floor.figure as usize - 2;
-    let least = match floor.least {
-        Least::Share(share) => share,
-        Least::Gentlest(slack) => gentlest.figures[at].unwrap_or(1.0) - slack,
-    };
+    let least = floor.least(gentlest.figures[at]);
     row.figures[at].is_none_or(|value| value >= least)
 }
 

@@ -15,7 +15,7 @@ pub(crate) use build::{
     ConversationsBuilder, DecisionsBuilder, MetricsBuilder, OriginalRow, RecordsBuilder, RowPlace, VerbatimBuilder,
 };
 pub use build::{decisions_schema, verbatim_schema};
-pub(crate) use numbers::{packed, unpacked};
+pub(crate) use numbers::{first as first_number, packed, unpacked};
 pub(crate) use schema::asked_metrics;
 pub use schema::{conversations_schema, metrics_schema, records_schema};
 pub(crate) use view::{

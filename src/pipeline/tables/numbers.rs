@@ -19,19 +19,27 @@ pub(crate) fn packed(numbers: impl IntoIterator<Item = u64>) -> Vec<u8> {
 }
 
 /// The numbers that `bytes` are; `None` where one is torn or longer than 64 bits.
-pub(crate) fn unpacked(bytes: &[u8]) -> Option<Vec<u64>> {
-    let (mut numbers, mut number, mut shift) = (Vec::with_capacity(bytes.len()), 0_u64, 0);
-    for byte in bytes {
+pub(crate) fn unpacked(mut bytes: &[u8]) -> Option<Vec<u64>> {
+    let mut numbers = Vec::with_capacity(bytes.len());
+    while !bytes.is_empty() {
+        numbers.push(first(&mut bytes)?);
+    }
+    Some(numbers)
+}
+
+/// The number that `bytes` begin with, which goes off them; `None` where it is torn or longer than 64 bits.
+pub(crate) fn first(bytes: &mut &[u8]) -> Option<u64> {
+    let (mut number, mut shift) = (0_u64, 0);
+    loop {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
         let bits = u64::from(byte & !GOES_ON);
         number |= bits.checked_shl(shift).filter(|shifted| shifted >> shift == bits)?;
         if byte & GOES_ON == 0 {
-            numbers.push(std::mem::take(&mut number));
-            shift = 0;
-        } else {
-            shift += 7;
+            return Some(number);
         }
+        shift += 7;
     }
-    (shift == 0).then_some(numbers)
 }
 
 #[cfg(test)]

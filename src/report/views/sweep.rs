@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::model::{Figure, Least};
+use crate::model::Figure;
 use crate::pipeline::sweep::{
     FRONTS, Interval, SweepChoice, SweepChoiceKind, SweepClass, SweepDocument, SweepFigures, SweepRound, SweepSet, says,
 };
@@ -129,14 +129,10 @@ fn below_floor(document: &SweepDocument) -> Option<String> {
     let below = document.floor.iter().filter_map(|floor| {
         let value = |figures: &SweepFigures| figures.figures.get(floor.figure.as_str()).map(|of| of.value);
         let (is, given) = (value(&held.recommended)?, value(&held.given));
-        let least = match floor.least {
-            Least::Share(share) => share,
-            Least::Gentlest(slack) => given.unwrap_or(1.0) - slack,
-        };
         let as_given =
             given.map_or_else(String::new, |given| format!(", {} with the options as given", numbers::share(given)));
         let told = || format!("{} {}{as_given}; the floor is {floor}", floor.figure.label(), numbers::share(is));
-        (is < least).then(told)
+        (is < floor.least(given)).then(told)
     });
     let below: Vec<String> = below.collect();
     let n = numbers::counted(held.conversations as u64, "conversation");
@@ -153,9 +149,9 @@ fn chart(document: &SweepDocument) -> Blocks<'_> {
         _ => false,
     };
     let floors: Vec<Figure> = document.floor.iter().map(|floor| floor.figure).collect();
-    let of_floor = Figure::AGAINST_RATIO.into_iter().filter(|figure| floors.contains(figure));
-    let others = Figure::AGAINST_RATIO.into_iter().filter(|figure| !floors.contains(figure));
-    let all = drawings(document, of_floor.chain(others));
+    let mut figures = Figure::AGAINST_RATIO;
+    figures.sort_by_key(|figure| !floors.contains(figure));
+    let all = drawings(document, figures);
     let Some(first) = all.iter().find(differs).or_else(|| all.first()) else { return Vec::new() };
     let has_front =
         matches!(&first.chart, Chart::Front(points) if points.iter().any(|point| point.kind == PointKind::Front));
@@ -270,14 +266,13 @@ const POINTS_ALONE: &str = "Every point is an option set {pale}; recommended are
 const FURTHER: &str = "Sets further right do not surely hold the floor, or left the search early and were measured on fewer conversations.";
 
 fn fronts(document: &SweepDocument) -> Blocks<'_> {
-    let drawings =
-        drawings(document, Figure::AGAINST_RATIO.into_iter()).into_iter().map(|drawing| (Seen::Page, drawing));
+    let drawings = drawings(document, Figure::AGAINST_RATIO).into_iter().map(|drawing| (Seen::Page, drawing));
     vec![(Seen::Page, note(POINTS)), (Seen::Page, Block::Drawings(drawings.collect(), false))]
 }
 
 /// A chart for each of the figures that was measured.
-fn drawings(document: &SweepDocument, figures: impl Iterator<Item = Figure>) -> Vec<Drawing<'_>> {
-    let drawings = figures.filter_map(|figure| {
+fn drawings(document: &SweepDocument, figures: impl IntoIterator<Item = Figure>) -> Vec<Drawing<'_>> {
+    let drawings = figures.into_iter().filter_map(|figure| {
         let points: Vec<Point> = document.sets.iter().filter_map(|set| point(document, set, figure.as_str())).collect();
         let words = numbers::words(figure.as_str());
         let drawing = Drawing {

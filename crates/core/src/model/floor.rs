@@ -31,14 +31,20 @@ pub struct Floor {
 }
 
 impl Floor {
+    /// The least value that will do where the gentlest set leaves `gentlest`, `None` where it had nothing to measure.
+    #[must_use]
+    pub fn least(&self, gentlest: Option<f64>) -> f64 {
+        match self.least {
+            Least::Share(share) => share,
+            Least::Gentlest(slack) => gentlest.unwrap_or(1.0) - slack,
+        }
+    }
+
     /// True when `metrics` hold it beside those of the gentlest set. A figure that had nothing to measure holds every
     /// floor, and as a floor it asks that nothing is lost.
     #[must_use]
     pub fn is_met(&self, metrics: &Metrics, gentlest: &Metrics) -> bool {
-        let least = match self.least {
-            Least::Share(share) => share,
-            Least::Gentlest(slack) => self.figure.of(gentlest).unwrap_or(1.0) - slack,
-        };
+        let least = self.least(self.figure.of(gentlest));
         self.figure.of(metrics).is_none_or(|value| value >= least)
     }
 }
