@@ -14,6 +14,7 @@ mod kills;
 mod names;
 #[cfg(target_os = "linux")]
 mod shim;
+mod tables;
 mod types;
 
 use std::collections::BTreeMap;

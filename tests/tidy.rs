@@ -29,7 +29,6 @@ const LONG: &[(&str, &str)] = &[
     ("text/facts.rs", "one walk over a line with a finder for each kind of fact"),
     ("text/lexer.rs", "the state of the one pass over a text"),
     ("cli/args.rs", "every argument of every command, with its help"),
-    ("io/parquet_table.rs", "how each column is written, and the writer that holds a row group"),
     ("io/run_find.rs", "what each table knows of one conversation"),
     ("report/view.rs", "everything that a document can show, and how a value is written"),
     ("views/report.rs", "one section of a report each"),

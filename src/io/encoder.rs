@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 
 use super::arrow_table::ArrowEncoder;
 use super::json_rows::{write_json, write_rows};
-use super::parquet_table::ParquetEncoder;
+use super::parquet_encoder::ParquetEncoder;
 use super::raw_chunk::{Encoder, RawChunk};
 use crate::error::{Error, Result};
 use crate::pipeline::{Compression, Container, Piece, TableFile};

@@ -1,277 +1,26 @@
-//! Tables as Parquet: properties, row groups bounded by bytes, reading in slices bounded by bytes, and finding
-//! one conversation. Knows columns by name, not what they mean.
+//! Tables read from Parquet: in slices bounded by bytes, and finding one conversation. Knows columns by name, not what
+//! they mean.
 
 use arrow::array::AsArray;
-use arrow::datatypes::{DataType, FieldRef, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
-    ParquetRecordBatchReaderBuilder, RowFilter, RowSelection, RowSelector,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowSelection, RowSelector,
 };
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
-use parquet::arrow::{
-    ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, ArrowWriter, ProjectionMask, encode_arrow_schema,
-    parquet_to_arrow_schema,
-};
-use parquet::basic::{Compression as Codec, Encoding, GzipLevel, ZstdLevel};
+use parquet::bloom_filter::Sbbf;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{KeyValue, PageIndexPolicy};
-use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
-use parquet::schema::types::ColumnPath;
+use parquet::file::metadata::PageIndexPolicy;
 
 use super::guarded::guarded;
-use super::raw_chunk::{Encoder, RawChunk};
+use super::parquet_rows::{Wanted, rows};
 use super::store::Blob;
 use crate::error::{Error, Result};
-use crate::pipeline::bridge::guard;
-use crate::pipeline::{Compression, TableReader, batch_bytes, label, large_schema, value_bytes, view_schema};
+use crate::pipeline::{TableReader, label, large_schema, view_schema};
 
-/// A row group ends when its rows have this many bytes: 32 MiB of text become 8 MiB, which readers hold and which compress well.
-const ROW_GROUP_BYTES: usize = 32 << 20;
-/// … or when it has this many rows.
-const ROW_GROUP_ROWS: usize = 1 << 20;
-/// A page is compressed by itself, and a reader of one row unpacks the page that it is in: 4 MiB take less than 10 ms, are 4 %
-/// smaller than pages of 1 MiB, and those of 8 MiB, which take a fifth more memory, by less than 1 % smaller still.
-const PAGE_BYTES: usize = 4 << 20;
-/// The same at quick levels, which look back less far: its memory is used again, and the copies on its way stay in the cache.
-const QUICK_PAGE_BYTES: usize = 1 << 20;
-/// Columns of texts: their lengths stand before all of them, and what is like what stands closer together.
-const TEXTS: [&str; 8] = [
-    "message",
-    "views",
-    "marks",
-    "pieces",
-    "extra",
-    "messages.list.item.content",
-    "messages.list.item.tool_calls",
-    "messages.list.item.extra",
-];
-/// Columns of numbers that ascend; of others the bytes of a kind stand together.
-const ASCENDING: [&str; 3] = ["source_row", "message_index", "position"];
-/// Columns of texts that begin alike.
-const IDS: [&str; 2] = ["conversation_id", "messages.list.item.tool_call_id"];
-/// Different ids of a row group for which its filter is made; of more, more are taken to be in it than are.
-const MAX_IDS: u64 = 1 << 16;
-/// An index of pages tells of every column: with more columns than this they are short, and of one page each.
-const MAX_INDEXED: usize = 20;
-/// Columns whose values repeat.
-const DICTIONARY: [&str; 10] = [
-    "style",
-    "source",
-    "role",
-    "kind",
-    "class",
-    "action",
-    "reason",
-    "details.list.item",
-    "messages.list.item.role",
-    "messages.list.item.name",
-];
 /// Readers hold about this much of a table at a time.
 const SLICE_BYTES: i64 = 1 << 20;
-/// Columns of foreign tables that hold long texts, which rarely repeat.
-const LONG_TEXTS: [&str; 6] = ["content", "value", "text", "arguments", "messages", "conversations"];
-
-/// Writes a table into memory, row group by row group.
-pub(crate) struct ParquetEncoder {
-    writer: Option<ArrowWriter<Vec<u8>>>,
-    /// The schema of a foreign table, whose rows may hold texts as views.
-    foreign: Option<SchemaRef>,
-    compression: Compression,
-    bytes: usize,
-    rows: usize,
-}
-
-impl ParquetEncoder {
-    /// For a table of our own. Its footer says no more than readers need to find rows: it may be larger than a few of them.
-    pub(crate) fn new(schema: SchemaRef, compression: Compression) -> Result<Self> {
-        let mut properties = properties(compression)?
-            .set_dictionary_enabled(false)
-            .set_statistics_enabled(EnabledStatistics::None)
-            .set_offset_index_disabled(true);
-        for name in DICTIONARY {
-            properties = properties.set_column_dictionary_enabled(column_path(name), true);
-        }
-        for name in TEXTS {
-            properties = properties.set_column_encoding(column_path(name), Encoding::DELTA_LENGTH_BYTE_ARRAY);
-            if let Compression::Zstd(level) = compression {
-                properties = properties.set_column_compression(column_path(name), zstd(of_texts(level))?);
-            }
-        }
-        for name in IDS {
-            properties = properties.set_column_encoding(column_path(name), Encoding::DELTA_BYTE_ARRAY);
-        }
-        for field in schema.fields().iter().filter(|field| field.data_type() == &DataType::UInt64) {
-            let ascends = ASCENDING.contains(&field.name().as_str());
-            let encoding = if ascends { Encoding::DELTA_BINARY_PACKED } else { Encoding::BYTE_STREAM_SPLIT };
-            properties = properties.set_column_encoding(column_path(field.name()), encoding);
-        }
-        if schema.column_with_name("conversation_id").is_some() {
-            let level =
-                if schema.fields().len() > MAX_INDEXED { EnabledStatistics::Chunk } else { EnabledStatistics::Page };
-            for name in ["conversation_id", "source_row"] {
-                properties = properties.set_column_statistics_enabled(column_path(name), level);
-            }
-        }
-        // Who looks for a conversation looks here first; of the same part the other tables have it, too.
-        if schema.column_with_name("messages").is_some() {
-            properties = filtered(properties, "conversation_id");
-        }
-        // The metadata also for readers that know Parquet only.
-        let entries = entries(&schema);
-        properties = properties.set_key_value_metadata((!entries.is_empty()).then_some(entries));
-        let is_plain = !schema.fields().iter().any(holds_extension);
-        let options = ArrowWriterOptions::new().with_properties(properties.build()).with_skip_arrow_metadata(is_plain);
-        let writer = ArrowWriter::try_new_with_options(Vec::new(), schema, options).map_err(internal)?;
-        Ok(Self { writer: Some(writer), foreign: None, compression, bytes: 0, rows: 0 })
-    }
-
-    /// For a table that was read; `schema` and its metadata are kept.
-    pub(crate) fn foreign(schema: SchemaRef, compression: Compression) -> Self {
-        Self { writer: None, foreign: Some(schema), compression, bytes: 0, rows: 0 }
-    }
-
-    fn writer(&mut self, held: Option<SchemaRef>) -> Result<&mut ArrowWriter<Vec<u8>>> {
-        let writer = match (self.writer.take(), &self.foreign) {
-            (Some(writer), _) => writer,
-            (None, Some(schema)) => {
-                let held = held.unwrap_or_else(|| schema.clone());
-                // Types that Parquet lacks are met with a panic here and there.
-                guard(|| foreign_writer(schema, held, self.compression))
-                    .unwrap_or_else(|message| Err(refused(ParquetError::General(message))))?
-            }
-            (None, None) => return Err(Error::internal("", "a table was written after its end")),
-        };
-        Ok(self.writer.insert(writer))
-    }
-
-    fn take(&mut self, rows: usize) -> Result<RawChunk> {
-        let writer = self.writer(None)?;
-        writer.sync().map_err(|error| internal(ParquetError::External(Box::new(error))))?;
-        Ok(RawChunk { bytes: std::mem::take(writer.inner_mut()), rows, stream: None })
-    }
-
-    fn end_row_group(&mut self) -> Result<RawChunk> {
-        self.writer(None)?.flush().map_err(internal)?;
-        self.bytes = 0;
-        let rows = std::mem::take(&mut self.rows);
-        self.take(rows)
-    }
-}
-
-impl Encoder for ParquetEncoder {
-    fn append(&mut self, batch: &RecordBatch) -> Result<Vec<RawChunk>> {
-        let writer = self.writer(Some(batch.schema()))?;
-        writer.write(batch).map_err(internal)?;
-        self.bytes += if self.foreign.is_some() { value_bytes(batch) } else { batch_bytes(batch) };
-        self.rows += batch.num_rows();
-        if self.bytes >= ROW_GROUP_BYTES || self.rows >= ROW_GROUP_ROWS {
-            return Ok(vec![self.end_row_group()?]);
-        }
-        Ok(Vec::new())
-    }
-
-    fn finish(&mut self) -> Result<Vec<RawChunk>> {
-        let mut chunks = Vec::new();
-        if self.rows > 0 {
-            chunks.push(self.end_row_group()?);
-        }
-        self.writer(None)?.finish().map_err(internal)?;
-        chunks.push(self.take(0)?);
-        Ok(chunks)
-    }
-}
-
-fn zstd(level: u8) -> Result<Codec> {
-    Ok(Codec::ZSTD(ZstdLevel::try_new(level.into()).map_err(internal)?))
-}
-
-/// Long texts are most of a table, and worth three levels more as long as these are quick. Who names one of the first levels
-/// asks for speed.
-fn of_texts(level: u8) -> u8 {
-    if level < Compression::ZSTD { level } else { level.max((level + 3).min(12)) }
-}
-
-fn properties(compression: Compression) -> Result<WriterPropertiesBuilder> {
-    let codec = match compression {
-        Compression::None => Codec::UNCOMPRESSED,
-        Compression::Gzip => Codec::GZIP(GzipLevel::default()),
-        Compression::Zstd(level) => zstd(level)?,
-    };
-    Ok(WriterProperties::builder()
-        .set_created_by(concat!("condenser ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_compression(codec)
-        .set_data_page_size_limit(if compression.is_quick() { QUICK_PAGE_BYTES } else { PAGE_BYTES })
-        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-        .set_statistics_enabled(EnabledStatistics::Chunk))
-}
-
-/// With a filter for a column that rows are looked up by.
-fn filtered(properties: WriterPropertiesBuilder, name: &str) -> WriterPropertiesBuilder {
-    let column = column_path(name);
-    properties.set_column_bloom_filter_enabled(column.clone(), true).set_column_bloom_filter_max_ndv(column, MAX_IDS)
-}
-
-fn refused(error: ParquetError) -> Error {
-    let message = "a column cannot be written as Parquet; --format arrow writes columns of every type";
-    Error::input("", message).because(error)
-}
-
-fn foreign_writer(schema: &SchemaRef, held: SchemaRef, compression: Compression) -> Result<ArrowWriter<Vec<u8>>> {
-    let columns = ArrowSchemaConverter::new().convert(&held).map_err(refused)?;
-    let mut properties = properties(compression)?;
-    for column in columns.columns() {
-        if LONG_TEXTS.contains(&column.name()) {
-            properties = properties.set_column_dictionary_enabled(column.path().clone(), false);
-        }
-    }
-    for name in ["id", "conversation_id", "session_id", "uuid"] {
-        if columns.columns().iter().any(|column| column.path().parts() == [name]) {
-            properties = properties.set_column_statistics_enabled(column_path(name), EnabledStatistics::Page);
-            properties = filtered(properties, name);
-            break;
-        }
-    }
-    // The metadata also for readers that know Parquet only; the schema as it was, not as texts are held.
-    let mut entries = entries(schema);
-    entries.push(KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), encode_arrow_schema(schema)));
-    // Some types are written without a word and come back as others.
-    let read = parquet_to_arrow_schema(&columns, Some(&entries)).map_err(refused)?;
-    let mut fields = schema.fields().iter().zip(read.fields());
-    if let Some((field, read)) = fields.find(|(field, read)| !field.data_type().equals_datatype(read.data_type())) {
-        let (name, was, is) = (field.name(), field.data_type(), read.data_type());
-        return Err(refused(ParquetError::NYI(format!("column `{name}` of type {was} would come back as {is}"))));
-    }
-    let properties = properties.set_key_value_metadata(Some(entries)).build();
-    let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
-    ArrowWriter::try_new_with_options(Vec::new(), held, options).map_err(refused)
-}
-
-/// True for a list of a type that only Arrow's own schema tells.
-fn holds_extension(field: &FieldRef) -> bool {
-    matches!(field.data_type(), DataType::List(item) if !item.metadata().is_empty())
-}
-
-/// The metadata of a schema, in an order that stays.
-fn entries(schema: &SchemaRef) -> Vec<KeyValue> {
-    let mut entries: Vec<KeyValue> =
-        schema.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
-    entries.sort_by(|a, b| a.key.cmp(&b.key));
-    entries
-}
-
-fn column_path(name: &str) -> ColumnPath {
-    ColumnPath::new(name.split('.').map(str::to_owned).collect())
-}
-
-fn internal(error: ParquetError) -> Error {
-    // Some types are refused only when their values come.
-    if matches!(error, ParquetError::NYI(_)) {
-        return refused(error);
-    }
-    Error::internal("", "a table cannot be written as Parquet").because(error)
-}
 
 /// Which rows are wanted.
 #[derive(Debug, Clone)]
@@ -303,7 +52,6 @@ impl ParquetTable {
     }
 
     fn opened(file: Blob, wanted: &WantedRows) -> Result<Self> {
-        let place = file.location().to_string();
         let damaged = |error| damaged(&file, error);
         let options = ArrowReaderOptions::new().with_page_index_policy(match wanted {
             WantedRows::All | WantedRows::Columns(_) => PageIndexPolicy::Skip,
@@ -312,44 +60,53 @@ impl ParquetTable {
         let stored = ArrowReaderMetadata::load(&file, options.clone()).map_err(damaged)?;
         let options = options.with_schema(large_schema(stored.schema()));
         let metadata = ArrowReaderMetadata::try_new(stored.metadata().clone(), options).map_err(damaged)?;
-        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata);
-        let metadata = builder.metadata().clone();
-        let (rows, bytes) = metadata
-            .row_groups()
-            .iter()
-            .fold((0, 0), |(rows, bytes), group| (rows + group.num_rows(), bytes + group.total_byte_size()));
-        let batch_size = SLICE_BYTES / (bytes / rows.max(1)).max(1);
-        builder = builder.with_batch_size(batch_size.clamp(1, 8192) as usize);
-        let column = |name: &str| {
-            metadata.file_metadata().schema_descr().columns().iter().position(|column| column.name() == name)
-        };
+        let mut read = all_of(&metadata);
         match wanted {
             WantedRows::All => {}
             WantedRows::Columns(names) => {
-                let mask = ProjectionMask::columns(metadata.file_metadata().schema_descr(), names.iter().copied());
-                builder = builder.with_projection(mask);
+                read.columns = ProjectionMask::columns(metadata.parquet_schema(), names.iter().copied());
             }
             WantedRows::Text(name, value) => {
-                let Some(index) = column(name) else { return Err(missing(&place, name)) };
-                let mut groups = Vec::new();
-                for group in 0..metadata.num_row_groups() {
-                    let bloom = builder.get_row_group_column_bloom_filter(group, index).map_err(damaged)?;
-                    if bloom.is_none_or(|bloom| bloom.check(&value.as_str())) {
-                        groups.push(group);
-                    }
-                }
-                let value = value.clone();
-                let mask = ProjectionMask::leaves(metadata.file_metadata().schema_descr(), [index]);
-                let predicate = ArrowPredicateFn::new(mask, move |batch| {
-                    let column = batch.column(0).as_string::<i64>();
-                    Ok(column.iter().map(|found| Some(found == Some(&*value))).collect())
-                });
-                builder = builder.with_row_groups(groups).with_row_filter(RowFilter::new(vec![Box::new(predicate)]));
+                let column = metadata.parquet_schema().columns().iter().position(|column| column.name() == *name);
+                let column = column.ok_or_else(|| missing(&file.location().to_string(), name))?;
+                (read.groups, read.rows) = rows_with(&file, &metadata, column, value).map_err(damaged)?;
             }
         }
-        let reader = builder.build().map_err(damaged)?;
+        let reader = rows(&file, &metadata, read).map_err(damaged)?;
         Ok(Self { reader, file })
     }
+}
+
+/// All rows and columns of a table, in slices.
+fn all_of(metadata: &ArrowReaderMetadata) -> Wanted {
+    let groups = metadata.metadata().row_groups();
+    let (n_rows, bytes) =
+        groups.iter().fold((0, 0), |(rows, bytes), group| (rows + group.num_rows(), bytes + group.total_byte_size()));
+    let batch_rows = (SLICE_BYTES / (bytes / n_rows.max(1)).max(1)).clamp(1, 8192) as usize;
+    Wanted { groups: (0..groups.len()).collect(), columns: ProjectionMask::all(), rows: None, batch_rows }
+}
+
+/// The row groups that may have rows whose text in `column` is `value`, and these rows.
+fn rows_with(
+    file: &Blob,
+    metadata: &ArrowReaderMetadata,
+    column: usize,
+    value: &str,
+) -> std::result::Result<(Vec<usize>, Option<RowSelection>), ParquetError> {
+    let mut groups = Vec::new();
+    for (number, group) in metadata.metadata().row_groups().iter().enumerate() {
+        let bloom = Sbbf::read_from_column_chunk(group.column(column), file)?;
+        if bloom.is_none_or(|bloom| bloom.check(&value)) {
+            groups.push(number);
+        }
+    }
+    let columns = ProjectionMask::leaves(metadata.parquet_schema(), [column]);
+    let mut found = Vec::new();
+    for batch in rows(file, metadata, Wanted { groups: groups.clone(), columns, ..all_of(metadata) })? {
+        let batch = batch.map_err(|error| in_a_batch(&error))?;
+        found.push(batch.column(0).as_string::<i64>().iter().map(|text| Some(text == Some(value))).collect());
+    }
+    Ok((groups, Some(RowSelection::from_filters(&found))))
 }
 
 /// A table whose columns are not ours.
@@ -376,12 +133,7 @@ impl ParquetTable {
         let views = options().with_schema(view_schema(&schema));
         let metadata = ArrowReaderMetadata::try_new(stored.metadata().clone(), views).unwrap_or(stored);
         let held = metadata.schema().clone();
-        let groups = metadata.metadata().row_groups().iter();
-        let (rows, bytes) =
-            groups.fold((0, 0), |(rows, bytes), group| (rows + group.num_rows(), bytes + group.total_byte_size()));
-        let batch_size = (SLICE_BYTES / (bytes / rows.max(1)).max(1)).clamp(1, 8192) as usize;
-        let mut builder =
-            ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata).with_batch_size(batch_size);
+        let mut read = all_of(&metadata);
         if let Some(only) = only {
             let mut selectors = Vec::new();
             let mut at = 0;
@@ -390,9 +142,9 @@ impl ParquetTable {
                 selectors.push(RowSelector::select(1));
                 at = row + 1;
             }
-            builder = builder.with_row_selection(RowSelection::from(selectors));
+            read.rows = Some(RowSelection::from(selectors));
         }
-        let reader = builder.build().map_err(damaged)?;
+        let reader = rows(&file, &metadata, read).map_err(damaged)?;
         Ok(ForeignTable { reader: Box::new(Self { reader, file }), schema, held })
     }
 }
@@ -400,9 +152,13 @@ impl ParquetTable {
 impl TableReader for ParquetTable {
     fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
         let Self { reader, file } = self;
-        let failed = |error: ArrowError| damaged(file, ParquetError::ArrowError(error.to_string()));
-        guarded(file, || reader.next().transpose().map_err(failed))
+        guarded(file, || reader.next().transpose().map_err(|error| damaged(file, in_a_batch(&error))))
     }
+}
+
+/// The same error without its own words twice.
+fn in_a_batch(error: &ArrowError) -> ParquetError {
+    ParquetError::ArrowError(error.to_string())
 }
 
 /// Why a table cannot be read: when the store failed, the table may be whole.

@@ -262,7 +262,7 @@ fn lengths(code: i32) {
     for head in &heads[2..4] {
         let mut bytes = whole.clone();
         bytes[head + 3..head + 9].copy_from_slice(&[0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]);
-        let says = "a page of the column \"id\" says that it holds more lengths than values";
+        let says = "a page of the column \"id\" states more lengths than values";
         reads(code, &bytes, ["a.parquet", "a.parquet"], &expected, 60, (&["damaged_rows"], says));
     }
 }

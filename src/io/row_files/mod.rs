@@ -2,7 +2,6 @@
 //! containers, not what the columns mean.
 
 mod ipc;
-mod lengths;
 mod parquet;
 mod stream;
 

@@ -2,18 +2,16 @@
 //! nothing of a file can be found.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use ::parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
+use ::parquet::arrow::ProjectionMask;
+use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader};
 use ::parquet::file::metadata::RowGroupMetaData;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
-use super::lengths;
 use super::stream::{ADVICE, RowChunk, RowStream, hash_blob};
 use crate::error::{Error, Result};
+use crate::io::parquet_rows::{Wanted, rows};
 use crate::io::store::Blob;
 use crate::pipeline::bridge::guard;
 use crate::pipeline::{LostRows, view_schema};
@@ -91,22 +89,13 @@ impl ParquetRows {
         self.metadata.metadata().row_group(index)
     }
 
-    fn open_group(&self, index: usize, limit: Option<usize>) -> std::result::Result<ParquetRecordBatchReader, String> {
+    /// Reads a row group; at most `max_rows` rows at a time.
+    fn open_group(&self, index: usize, max_rows: usize) -> std::result::Result<ParquetRecordBatchReader, String> {
         let group = self.group(index);
         let row_bytes = (group.total_byte_size() / group.num_rows().max(1)).max(1) as usize;
-        let rows = (self.batch_bytes / row_bytes).clamp(1, MAX_BATCH_ROWS);
-        let open = || {
-            lengths::check(&Arc::new(self.file.clone()), group)?;
-            let mut builder =
-                ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), self.metadata.clone())
-                    .with_row_groups(vec![index])
-                    .with_batch_size(rows);
-            if let Some(limit) = limit {
-                builder = builder.with_limit(limit);
-            }
-            builder.build().map_err(|error| error.to_string())
-        };
-        guard(open)?
+        let batch_rows = (self.batch_bytes / row_bytes).clamp(1, max_rows);
+        let wanted = Wanted { groups: vec![index], columns: ProjectionMask::all(), rows: None, batch_rows };
+        guard(|| rows(&self.file, &self.metadata, wanted))?.map_err(|error| error.to_string())
     }
 
     fn next_chunk(&mut self) -> Option<RowChunk> {
@@ -131,7 +120,7 @@ impl ParquetRows {
             }
             let index = self.next_group;
             self.next_group += 1;
-            match self.open_group(index, None) {
+            match self.open_group(index, MAX_BATCH_ROWS) {
                 Ok(reader) => self.reader = Some((reader, 0)),
                 Err(message) => return Some(self.lost(index, 0, &message)),
             }
@@ -163,7 +152,7 @@ impl RowStream for ParquetRows {
 
     fn head(&mut self) -> Result<RecordBatch> {
         for group in 0..self.metadata.metadata().num_row_groups() {
-            let first = self.open_group(group, Some(HEAD_ROWS)).and_then(|mut reader| {
+            let first = self.open_group(group, HEAD_ROWS).and_then(|mut reader| {
                 let batch = guard(|| reader.next())?.transpose();
                 batch.map_err(|error| error.to_string())
             });
