@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use super::output::Destination;
 use super::reading::{OnMerge, reading};
+use super::verify::torn_streams;
 use super::{App, get, local, place};
 use crate::error::{Error, Result};
 use crate::io::store::Place;
@@ -113,6 +114,8 @@ fn all(
     bridge: &Bridge,
 ) -> Result<RestoreOutcome> {
     let jobs = Job::plan(run, rounds)?;
+    // The first round read the sources.
+    let torn_streams = torn_streams(rounds.last().unwrap_or(run))?;
     let Some(folder) = settings.output.as_deref().filter(|output| *output != "-") else {
         let n_sources: usize = jobs.iter().map(Job::n_sources).sum();
         let [job] = &*jobs else { return Err(too_many(n_sources)) };
@@ -123,7 +126,7 @@ fn all(
         let n_lost_rows = job.restore(app, bridge, &mut |_, bytes| output.write(bytes))?;
         output.finish()?;
         let files = vec![job.restored(0, PathBuf::new(), n_lost_rows)];
-        return Ok(RestoreOutcome { files, ..RestoreOutcome::default() });
+        return Ok(RestoreOutcome { files, torn_streams, ..RestoreOutcome::default() });
     };
     let folder = local(Path::new(folder))?;
     let names = names(&jobs, &folder)?;
@@ -137,7 +140,7 @@ fn all(
         job.write_files(app, &folder, names.by_ref().take(job.n_sources()).collect(), bridge, &mut files)?;
     }
     folders.iter().try_for_each(|folder| sync_folder(folder))?;
-    Ok(RestoreOutcome { files, folder: Some(folder), ..RestoreOutcome::default() })
+    Ok(RestoreOutcome { files, folder: Some(folder), torn_streams, ..RestoreOutcome::default() })
 }
 
 fn from_sidecar(

@@ -85,7 +85,7 @@ pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOu
 }
 
 /// Compressed streams of which the end is missing.
-fn torn_streams(run: &Run) -> Result<u64> {
+pub(super) fn torn_streams(run: &Run) -> Result<u64> {
     let mut n = 0;
     for commit in run.commits.iter().filter(|commit| commit.totals.rejects > 0) {
         for reject in run.rejects(commit)? {

@@ -9,6 +9,7 @@ use clap::builder::StyledStr;
 use condenser::app::{STDOUT, unwritten};
 use condenser::error::{Error, ErrorKind};
 use condenser::pipeline::News;
+use condenser::report::numbers::counted;
 use condenser::report::plain;
 use serde::Serialize;
 use serde_json::Value;
@@ -41,6 +42,16 @@ pub(crate) fn usage(text: &StyledStr) {
 /// Tells a note on stderr, on a line of its own.
 pub(crate) fn note(text: &str) {
     tell(text);
+}
+
+/// Tells of `n` compressed streams of which a run has what could be read.
+pub(crate) fn torn(n: u64) {
+    if n > 0 {
+        let streams = counted(n, "compressed stream");
+        note(&format!(
+            "{streams} could not be read to the end when the run was written, and what is behind is not in it"
+        ));
+    }
 }
 
 /// Tells what happens beside the work: those who want `quiet` hear of what is not as it should be only.

@@ -36,12 +36,7 @@ pub(crate) fn run(app: &App, args: &VerifyArgs) -> Result<Ending> {
                 "{rows} of damaged tables could not be read when it was written, and are not in it"
             ));
         }
-        if outcome.torn_streams > 0 {
-            let streams = counted(outcome.torn_streams, "compressed stream");
-            message::note(&format!(
-                "{streams} could not be read to the end when it was written, and what is behind is not in it"
-            ));
-        }
+        message::torn(outcome.torn_streams);
         outcome.left.iter().for_each(|left| message::note(&left.to_string()));
     }
     Ok(Ending::Clean)

@@ -85,6 +85,8 @@ pub struct RestoreOutcome {
     pub part_of: Option<PartOfNight>,
     /// Of a store: runs that nothing knows any more.
     pub lost: Vec<LeftRun>,
+    /// Of a run: compressed streams that could not be read to their end when it was written.
+    pub torn_streams: u64,
     /// Of a verbatim map: ids that have no original in it.
     pub n_missing: usize,
 }
