@@ -14,6 +14,16 @@ fn names(root: &Path) -> Vec<String> {
 }
 
 #[test]
+fn a_split_size_without_its_unit_makes_no_million_of_files() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", jsonl(200, 5));
+    let told = condenser(dir.root(), &["compress", "in.jsonl", "-o", "run", "--split-size", "1"]).exits(2);
+    let says = "in.jsonl: --split-size 1 cuts it into ";
+    assert!(told.stderr.contains(says) && told.stderr.contains("parts, more than 16384: take "), "{}", told.stderr);
+    assert!(!dir.path("run/plan.json.zst").exists());
+}
+
+#[test]
 fn a_large_file_becomes_parts_that_restore_to_one_file() {
     let dir = TestDir::new();
     let text = "\u{feff}\n".to_owned() + &mixed(12, 31) + "broken\r\n" + &jsonl(3, 32) + "\n\n{";

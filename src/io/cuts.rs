@@ -20,6 +20,8 @@ pub(super) const HEAD_BYTES: usize = 64 << 10;
 const MAX_SMALL_BYTES: u64 = 1 << 20;
 /// The same of a log of which a store has most: little of it is stored.
 const MAX_SMALL_AGAIN_BYTES: u64 = 8 << 20;
+/// An input is not cut into more slices.
+const MAX_SLICES: u64 = 1 << 14;
 
 /// An input with its slices.
 pub type PlannedSlices = (PlannedInput, Vec<Slice>);
@@ -70,7 +72,8 @@ pub(super) fn look_at(input: &Input, split_bytes: u64, tables: &TableOptions) ->
     if let Some(kept) = &planned.keeps {
         // The rest of a compressed file cannot be cut.
         let is_plain = kept.stored_bytes == kept.bytes;
-        return Ok((planned, if is_plain { Slice::ranges(bytes, split_bytes) } else { vec![Slice::Whole] }));
+        let slices = if is_plain { ranges(&input.name, bytes, split_bytes)? } else { vec![Slice::Whole] };
+        return Ok((planned, slices));
     }
     if bytes <= split_bytes || !blob.gives_ranges() {
         return Ok((planned, vec![Slice::Whole]));
@@ -78,7 +81,7 @@ pub(super) fn look_at(input: &Input, split_bytes: u64, tables: &TableOptions) ->
     let head = blob.read_range(0..bytes.min(HEAD_BYTES as u64))?;
     let slices = match sniff_table(&head) {
         Some(Container::Parquet) => row_group_slices(&input.name, &blob, split_bytes),
-        None if is_plain_lines(&head, tables) => Slice::ranges(bytes, split_bytes),
+        None if is_plain_lines(&head, tables) => ranges(&input.name, bytes, split_bytes)?,
         _ => vec![Slice::Whole],
     };
     Ok((planned, slices))
@@ -98,6 +101,19 @@ pub(super) fn may_share(input: &Input, planned: &PlannedInput) -> bool {
     let mut head = Vec::with_capacity(MAGIC_BYTES);
     let read = std::fs::File::open(path).and_then(|file| file.take(MAGIC_BYTES as u64).read_to_end(&mut head));
     read.is_ok() && sniff_table(&head).is_none()
+}
+
+/// Slices of a file of lines. Each becomes files of its own: a size without its unit would make millions of them.
+fn ranges(name: &str, bytes: u64, split_bytes: u64) -> Result<Vec<Slice>> {
+    let n_slices = bytes.div_ceil(split_bytes.max(1));
+    if n_slices > MAX_SLICES {
+        let least = bytes.div_ceil(MAX_SLICES);
+        let message = format!(
+            "--split-size {split_bytes} cuts it into {n_slices} parts, more than {MAX_SLICES}: take {least} bytes or more"
+        );
+        return Err(Error::usage(name, message));
+    }
+    Ok(Slice::ranges(bytes, split_bytes))
 }
 
 /// Row groups that follow each other, with at least `split_bytes` in each slice but the last. A damaged file is left
