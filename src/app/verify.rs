@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{BufReader, Read};
 
 use super::App;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::io::{Input, LeftRun, Run, Store, Stretches, open_codec, open_input};
 use crate::model::RejectReason;
 use crate::pipeline::bridge::Bridge;
@@ -37,9 +37,7 @@ pub struct VerifyOutcome {
 /// # Errors
 /// `Verification` for the first thing that is not as it was written.
 pub fn verify(app: &App, run: &Run, against: &[Input], threads: usize) -> Result<VerifyOutcome> {
-    if !against.is_empty() {
-        check_names(run, against)?;
-    }
+    let other = if against.is_empty() { None } else { check_names(run, against)? };
     let bridge = Bridge::new(threads)?;
     check_files(app, run)?;
     let n_parts = run.commits.len();
@@ -49,7 +47,13 @@ pub fn verify(app: &App, run: &Run, against: &[Input], threads: usize) -> Result
         let n_records = run.commits.iter().map(|commit| commit.records).sum();
         return Ok(VerifyOutcome { n_parts, n_records, bytes: None, lost_rows, torn_streams, left: Vec::new() });
     }
-    let (n_records, bytes) = records(app, run, against, &bridge)?;
+    let (n_records, bytes) = records(app, run, against, &bridge).map_err(|error| match other {
+        Some((given, held)) if error.kind == ErrorKind::Verification => {
+            let message = format!("it was compared with what the run read as {held}");
+            Error::verification(given, message).because(error).hinting("name the files in the order of the run")
+        }
+        _ => error,
+    })?;
     Ok(VerifyOutcome { n_parts, n_records, bytes: Some(bytes), lost_rows, torn_streams, left: Vec::new() })
 }
 
@@ -95,24 +99,30 @@ pub(super) fn torn_streams(run: &Run) -> Result<u64> {
     Ok(n)
 }
 
-/// Those of `names` whose file, whatever its folder, is not among `others`.
+/// The file that a name names, whatever its folder.
+fn file_of(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or_default()
+}
+
+/// Those of `names` whose file is not among `others`.
 fn only(names: &[&str], others: &[&str]) -> String {
-    let file = |name: &&str| name.rsplit('/').next().unwrap_or_default().to_owned();
-    let others: HashSet<String> = others.iter().map(file).collect();
-    let mut named: Vec<&str> = names.iter().filter(|name| !others.contains(&file(name))).copied().collect();
+    let others: HashSet<&str> = others.iter().map(|name| file_of(name)).collect();
+    let mut named: Vec<&str> = names.iter().filter(|name| !others.contains(file_of(name))).copied().collect();
     let n_more = named.len().saturating_sub(MAX_NAMED);
     named.truncate(MAX_NAMED);
     named.join(", ") + &if n_more > 0 { format!(" and {n_more} more") } else { String::new() }
 }
 
-/// Refuses inputs that are more or fewer than those of the run, and names them as far as names tell.
-fn check_names(run: &Run, against: &[Input]) -> Result<()> {
+/// Refuses inputs that are more or fewer than those of the run, and names them as far as names tell. Of as many it gives
+/// the first that is named otherwise, and how the run names it.
+fn check_names<'n>(run: &'n Run, against: &'n [Input]) -> Result<Option<(&'n str, &'n str)>> {
     let whole = run.commits.iter().filter(|commit| commit.split.is_first());
     let held: Vec<&str> = whole.flat_map(Commit::inputs).map(|read| read.source).collect();
-    if held.len() == against.len() {
-        return Ok(());
-    }
     let given: Vec<&str> = against.iter().map(|input| &*input.name).collect();
+    if held.len() == given.len() {
+        let mut pairs = given.into_iter().zip(held);
+        return Ok(pairs.find(|(given, held)| file_of(given) != file_of(held)));
+    }
     let named = [("not in the run", only(&given, &held)), ("in the run alone", only(&held, &given))];
     let named =
         named.into_iter().filter(|(_, names)| !names.is_empty()).map(|(what, names)| format!("; {what}: {names}"));
