@@ -116,13 +116,19 @@ fn folders_patterns_and_codecs_keep_their_names() {
     condenser(dir.root(), &["compress", "in", "-o", "run"]).ok();
     condenser(dir.root(), &["restore", "run"]).exits(2);
     condenser(dir.root(), &["restore", "run", "-o", "out"]).ok();
-    assert_eq!((dir.read("out/deep/a.jsonl"), dir.read("out/b.jsonl")), (a.clone().into_bytes(), b.into_bytes()));
+    assert_eq!(
+        (dir.read("out/deep/a.jsonl"), dir.read("out/b.jsonl")),
+        (a.clone().into_bytes(), b.clone().into_bytes())
+    );
     condenser(dir.root(), &["verify", "run", "--against", "in"]).ok();
     // The order is that of the run: b, then what lies deeper.
     condenser(dir.root(), &["verify", "run", "--against", "out/b.jsonl", "in/deep/a.jsonl"]).ok();
     let told = condenser(dir.root(), &["verify", "run", "--against", "in/deep/a.jsonl", "out/b.jsonl"]).exits(4);
-    let says = "error: in/deep/a.jsonl: it was compared with what the run read as in/b.jsonl.zst\n  because: part 0";
-    assert!(told.stderr.contains(says), "{}", told.stderr);
+    let says = "error: part 0 (in/b.jsonl.zst): in/deep/a.jsonl differs from the restored stream at byte ";
+    assert!(told.stderr.contains(says) && told.stderr.contains("in the order of the run"), "{}", told.stderr);
+    dir.write("out/long.jsonl", b.clone() + "{}");
+    let told = condenser(dir.root(), &["verify", "run", "--against", "out/long.jsonl", "in/deep/a.jsonl"]).exits(4);
+    assert!(told.stderr.contains("out/long.jsonl goes on where the restored stream ends"), "{}", told.stderr);
     let told = condenser(dir.root(), &["verify", "run", "--against", "in/deep"]).exits(4);
     assert!(told.stderr.contains("; in the run alone: in/b.jsonl.zst"), "{}", told.stderr);
     dir.write("in/c.jsonl", "{}");

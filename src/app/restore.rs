@@ -13,14 +13,13 @@ use std::path::{Path, PathBuf};
 
 use super::output::Destination;
 use super::reading::{OnMerge, reading};
-use super::verify::torn_streams;
 use super::{App, get, local, place};
 use crate::error::{Error, Result};
 use crate::io::store::Place;
 use crate::io::{OpenSidecar, Run, RunOrStore, open_codec, sweep_beside, sync_folder};
 use crate::model::{ReadAs, Reject};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::verify_part;
+use crate::pipeline::{Difference, verify_part};
 use crate::shape;
 use job::{Job, names, too_many};
 use maps::{Maps, Seen};
@@ -114,8 +113,6 @@ fn all(
     bridge: &Bridge,
 ) -> Result<RestoreOutcome> {
     let jobs = Job::plan(run, rounds)?;
-    // The first round read the sources.
-    let torn_streams = torn_streams(rounds.last().unwrap_or(run))?;
     let Some(folder) = settings.output.as_deref().filter(|output| *output != "-") else {
         let n_sources: usize = jobs.iter().map(Job::n_sources).sum();
         let [job] = &*jobs else { return Err(too_many(n_sources)) };
@@ -123,10 +120,10 @@ fn all(
             return Err(too_many(n_sources));
         }
         let mut output = Destination::stream(settings.stdout);
-        let n_lost_rows = job.restore(app, bridge, &mut |_, bytes| output.write(bytes))?;
+        let damage = job.restore(app, bridge, &mut |_, bytes| output.write(bytes))?;
         output.finish()?;
-        let files = vec![job.restored(0, PathBuf::new(), n_lost_rows)];
-        return Ok(RestoreOutcome { files, torn_streams, ..RestoreOutcome::default() });
+        let files = vec![job.restored(0, PathBuf::new(), &damage)];
+        return Ok(RestoreOutcome { files, ..RestoreOutcome::default() });
     };
     let folder = local(Path::new(folder))?;
     let names = names(&jobs, &folder)?;
@@ -140,7 +137,7 @@ fn all(
         job.write_files(app, &folder, names.by_ref().take(job.n_sources()).collect(), bridge, &mut files)?;
     }
     folders.iter().try_for_each(|folder| sync_folder(folder))?;
-    Ok(RestoreOutcome { files, folder: Some(folder), torn_streams, ..RestoreOutcome::default() })
+    Ok(RestoreOutcome { files, folder: Some(folder), ..RestoreOutcome::default() })
 }
 
 fn from_sidecar(
@@ -160,12 +157,13 @@ fn from_sidecar(
     };
     let mut output = Destination::open(settings.output.as_deref(), settings.stdout)?;
     let mut restorer = sidecar.restorer(records, bridge)?;
-    verify_part(&mut restorer, &sidecar.commit, None, &mut |restored| {
+    let Difference { torn, .. } = verify_part(&mut restorer, &sidecar.commit, None, &mut |restored| {
         app.stop.check()?;
         output.write(restored.bytes())
     })?;
     output.finish()?;
-    Ok(RestoreOutcome::default())
+    let file = |source| RestoredFile { source, is_torn: true, ..RestoredFile::default() };
+    Ok(RestoreOutcome { files: torn.into_iter().map(file).collect(), ..RestoreOutcome::default() })
 }
 
 /// Writes the records of the file at `path` with their originals from `map`; gives the number of ids that have none.

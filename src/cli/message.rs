@@ -9,7 +9,7 @@ use clap::builder::StyledStr;
 use condenser::app::{STDOUT, unwritten};
 use condenser::error::{Error, ErrorKind};
 use condenser::pipeline::News;
-use condenser::report::numbers::counted;
+use condenser::report::numbers::{counted, few_of};
 use condenser::report::plain;
 use serde::Serialize;
 use serde_json::Value;
@@ -44,12 +44,12 @@ pub(crate) fn note(text: &str) {
     tell(text);
 }
 
-/// Tells of `n` compressed streams of which a run has what could be read.
-pub(crate) fn torn(n: u64) {
-    if n > 0 {
-        let streams = counted(n, "compressed stream");
+/// Tells of sources whose compressed stream an archive has as far as it could be read.
+pub(crate) fn torn(sources: &[&str]) {
+    if !sources.is_empty() {
+        let (streams, names) = (counted(sources.len() as u64, "compressed stream"), few_of(sources));
         note(&format!(
-            "{streams} could not be read to the end when the run was written, and what is behind is not in it"
+            "{streams} could not be read to the end when the archive was written, and what is behind is not in it: {names}"
         ));
     }
 }

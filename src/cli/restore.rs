@@ -40,7 +40,8 @@ pub(crate) fn run(app: &App, args: RestoreArgs) -> Result<Ending> {
         let (were, are) = if file.n_lost_rows == 1 { ("was", "is") } else { ("were", "are") };
         message::note(&format!("{source}: {rows} {were} damaged in the source and {are} not in the restored table"));
     }
-    message::torn(outcome.torn_streams);
+    let torn: Vec<&str> = outcome.files.iter().filter(|file| file.is_torn).map(|file| &*file.source).collect();
+    message::torn(&torn);
     if let Some(folder) = outcome.folder.filter(|_| !args.quiet) {
         for file in outcome.files.iter().filter(|file| file.is_renamed) {
             let (source, name) = (&file.source, file.file.display());

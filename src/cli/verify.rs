@@ -30,14 +30,12 @@ pub(crate) fn run(app: &App, args: &VerifyArgs) -> Result<Ending> {
             None => format!("{parts}, {records}: the figures are as they were written; a report holds no originals"),
             Some(bytes) => format!("{parts}, {records}, {}: everything is as it was written", counted(bytes, "byte")),
         });
-        if outcome.lost_rows > 0 {
-            let rows = counted(outcome.lost_rows, "row");
-            message::note(&format!(
-                "{rows} of damaged tables could not be read when it was written, and are not in it"
-            ));
-        }
-        message::torn(outcome.torn_streams);
         outcome.left.iter().for_each(|left| message::note(&left.to_string()));
     }
+    if outcome.lost_rows > 0 {
+        let rows = counted(outcome.lost_rows, "row");
+        message::note(&format!("{rows} of damaged tables could not be read when it was written, and are not in it"));
+    }
+    message::torn(&outcome.torn.iter().map(String::as_str).collect::<Vec<_>>());
     Ok(Ending::Clean)
 }

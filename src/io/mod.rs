@@ -64,7 +64,7 @@ pub use input::{Input, Listing, expand};
 pub use lines::LineSource;
 pub use nights::{
     Begun, Beside, Extent, KnownLogs, LeftRun, LineOfStates, ListedNights, NightInputs, RunFate, RunOrStore, Selection,
-    SourceNames, StatesAsOf, Store, Stretches, Version,
+    SourceNames, StatesAsOf, Store, Stretches, Torn, Version,
 };
 pub use open::{Inputs, open_input};
 pub use restored_names::{restored_name, restored_names};

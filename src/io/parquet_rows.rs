@@ -14,7 +14,7 @@ use parquet::schema::types::ColumnDescPtr;
 use super::parquet_pages::refusal;
 use super::store::Blob;
 
-/// A batch of values of a fixed width is not made larger than this, wherever they are null.
+/// A batch of values of a fixed width is not made larger than this, even where all are null.
 const BATCH_BYTES: usize = 64 << 20;
 
 /// What is read of a table.

@@ -117,5 +117,5 @@ pub use training::{
     CONTEXTS, ChatGuard, ChatTemplate, EngineWish, Engines, Trainer, TrainingRows, TrainingTally, data_card,
     dataset_info, is_eval, training_schema,
 };
-pub use verify::{Against, Difference, verify_end, verify_inputs, verify_part};
+pub use verify::{Against, Difference, NamedStream, verify_end, verify_inputs, verify_part};
 pub use work::invalid_utf8;

@@ -20,6 +20,14 @@ pub fn by_count<'w>(n: u64, one: &'w str, many: &'w str) -> &'w str {
     if n == 1 { one } else { many }
 }
 
+/// Names as far as there is room for them: `a, b`, or six and `and 3 more`.
+pub fn few_of(names: &[&str]) -> String {
+    const MAX_NAMED: usize = 6;
+    let (named, more) = names.split_at(names.len().min(MAX_NAMED));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", count(more.len() as u64)) };
+    named.join(", ") + &more
+}
+
 /// Digits in groups of three, those after the point left alone.
 pub(crate) fn grouped(number: &str) -> String {
     let (sign, number) = number.strip_prefix('-').map_or(("", number), |number| ("-", number));

@@ -1,7 +1,7 @@
 //! Holds a restored part against what its commit promises and, when wanted, against the original.
 
-use std::collections::VecDeque;
-use std::io::{self, Read};
+use std::collections::{BTreeSet, VecDeque};
+use std::io::Read;
 
 use super::numbers::{by_count, counted};
 use super::rows::{RowDigest, RowMark};
@@ -12,22 +12,46 @@ use crate::error::{Error, Result};
 const MAX_BREAKS: usize = 1000;
 
 /// What was compared.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
     /// Records restored.
     pub records: u64,
     /// Bytes of the restored stream, canonical bytes of restored rows.
     pub bytes: u64,
+    /// The sources whose compressed stream could not be read to its end.
+    pub torn: BTreeSet<String>,
 }
 
 /// What a part was made of.
 pub enum Against<'a> {
     /// A stream.
-    Stream(&'a mut dyn Read),
+    Stream(&'a mut NamedStream),
     /// The streams of the inputs that share the part, to their ends.
-    Streams(&'a mut dyn Iterator<Item = Result<Box<dyn Read + Send>>>),
+    Streams(&'a mut dyn Iterator<Item = Result<NamedStream>>),
     /// A table.
     Rows(&'a mut dyn Source),
+}
+
+/// The stream of an original.
+pub struct NamedStream {
+    /// The file, as it was named.
+    pub name: String,
+    /// Its text.
+    pub stream: Box<dyn Read + Send>,
+}
+
+shows!(NamedStream { name });
+
+impl NamedStream {
+    fn differs(&self, at: u64) -> String {
+        format!("{} differs from the restored stream at byte {at}", self.name)
+    }
+
+    /// What to say when something is left of it.
+    fn goes_on(&mut self) -> Option<String> {
+        let is_left = self.stream.read(&mut [0]).is_ok_and(|n| n > 0);
+        is_left.then(|| format!("{} goes on where the restored stream ends", self.name))
+    }
 }
 
 impl std::fmt::Debug for Against<'_> {
@@ -75,8 +99,9 @@ pub fn verify_inputs(
                     Some(Against::Rows(original)) => {
                         for mark in marks {
                             if next_mark(*original, &mut expected)?.as_ref() != Some(mark) {
-                                let message = format!("the input differs from the restored table at row {row}");
-                                return Err(differs(message));
+                                let name = original.name();
+                                let message = format!("{name} differs from the restored table at row {row}");
+                                return Err(differs(message).hinting(COMPARED));
                             }
                             row += 1;
                         }
@@ -92,7 +117,9 @@ pub fn verify_inputs(
     if let Some(Against::Rows(original)) = &mut original
         && next_mark(*original, &mut expected)?.is_some()
     {
-        return Err(differs(format!("the input goes on after row {row}, where the restored table ends")));
+        let name = original.name();
+        let message = format!("{name} goes on after row {row}, where the restored table ends");
+        return Err(differs(message).hinting(COMPARED));
     }
     if records != commit.records {
         return Err(differs(format!(
@@ -103,18 +130,21 @@ pub fn verify_inputs(
             by_count(commit.records, "was", "were")
         )));
     }
+    let torn = restorer.torn().clone();
     if commit.table.is_none() {
         let bytes = inputs.finish(&mut original)?;
-        return Ok(Difference { records, bytes });
+        return Ok(Difference { records, bytes, torn });
     }
     let (bytes, hash) = digest.finish();
     if bytes != commit.input.stream_bytes || hash != commit.input.stream_blake3 {
         return Err(differs("the restored table differs from the one that was read: its hash is another".to_owned()));
     }
-    Ok(Difference { records, bytes })
+    Ok(Difference { records, bytes, torn })
 }
 
 const NO_TABLE: &str = "the input is a table, or the run was made of one";
+/// What to do where an original differs.
+const COMPARED: &str = "files are compared in the order of the run; if they are in it, do not delete the originals";
 
 /// The streams of the inputs of a part, one after the other.
 struct Inputs<'c> {
@@ -126,14 +156,14 @@ struct Inputs<'c> {
     /// Bytes of those before it.
     before: u64,
     /// Its original, where the originals come one by one.
-    open: Original,
+    open: Option<NamedStream>,
     read: Vec<u8>,
 }
 
 impl<'c> Inputs<'c> {
     fn of(commit: &'c Commit) -> Self {
         let (part, all) = (commit.part, commit.inputs().collect());
-        Self { part, all, at: 0, hasher: blake3::Hasher::new(), before: 0, open: Original(None), read: Vec::new() }
+        Self { part, all, at: 0, hasher: blake3::Hasher::new(), before: 0, open: None, read: Vec::new() }
     }
 
     fn differs(&self, message: impl Into<String>) -> Error {
@@ -174,30 +204,29 @@ impl<'c> Inputs<'c> {
     fn compare(&mut self, bytes: &[u8], original: &mut Option<Against<'_>>) -> Result<()> {
         let mut read = std::mem::take(&mut self.read);
         read.clear();
-        match original {
-            Some(Against::Stream(original)) => read_around_damage(*original, bytes.len(), &mut read),
-            Some(Against::Streams(originals)) => {
-                self.open(*originals)?;
-                read_around_damage(&mut self.open, bytes.len(), &mut read);
-            }
+        let before = self.hasher.count();
+        let original: &mut NamedStream = match original {
+            Some(Against::Stream(original)) => original,
+            Some(Against::Streams(originals)) => self.open(*originals)?,
             Some(Against::Rows(_)) | None => return Ok(()),
-        }
+        };
+        read_around_damage(&mut original.stream, bytes.len(), &mut read);
         if read != *bytes {
             let same = read.iter().zip(bytes).take_while(|(a, b)| a == b).count() as u64;
-            let at = self.hasher.count() + same;
-            return Err(self.differs(format!("the input differs from the restored stream at byte {at}")));
+            let message = original.differs(before + same);
+            return Err(self.differs(message).hinting(COMPARED));
         }
         self.read = read;
         Ok(())
     }
 
     /// Opens the original of the current input.
-    fn open(&mut self, originals: &mut dyn Iterator<Item = Result<Box<dyn Read + Send>>>) -> Result<()> {
-        if self.open.0.is_none() {
-            let missing = || Err(self.differs("there is no input to compare it with"));
-            self.open.0 = Some(originals.next().unwrap_or_else(missing)?);
-        }
-        Ok(())
+    fn open(&mut self, originals: &mut dyn Iterator<Item = Result<NamedStream>>) -> Result<&mut NamedStream> {
+        let open = match self.open.take() {
+            Some(open) => open,
+            None => originals.next().unwrap_or_else(|| Err(self.differs("there is no input to compare it with")))?,
+        };
+        Ok(self.open.insert(open))
     }
 
     /// Compares the current input, now that it is whole, with what was read, and goes on to the next.
@@ -208,13 +237,12 @@ impl<'c> Inputs<'c> {
         if bytes != input.input.stream_bytes || *hash != *input.input.stream_blake3 {
             return Err(self.differs("the restored stream differs from the one that was read: its hash is another"));
         }
-        if let Some(Against::Streams(originals)) = original {
-            self.open(*originals)?;
-            if self.open.read(&mut [0]).is_ok_and(|n| n > 0) {
-                return Err(self.differs(GOES_ON));
-            }
+        if let Some(Against::Streams(originals)) = original
+            && let Some(message) = self.open(*originals)?.goes_on()
+        {
+            return Err(self.differs(message).hinting(COMPARED));
         }
-        self.open = Original(None);
+        self.open = None;
         self.before += bytes;
         self.at += 1;
         Ok(())
@@ -228,17 +256,6 @@ impl<'c> Inputs<'c> {
         Ok(self.before)
     }
 }
-
-/// A stream that may not be open.
-struct Original(Option<Box<dyn Read + Send>>);
-
-impl Read for Original {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.as_mut().map_or(Ok(0), |open| open.read(buffer))
-    }
-}
-
-const GOES_ON: &str = "the input goes on where the restored stream ends";
 
 /// The mark of the next row of a source.
 fn next_mark(source: &mut dyn Source, expected: &mut VecDeque<RowMark>) -> Result<Option<RowMark>> {
@@ -266,10 +283,8 @@ fn read_around_damage(stream: &mut dyn Read, n: usize, bytes: &mut Vec<u8>) {
 }
 
 /// Checks that nothing is left of an original after its last part.
-pub fn verify_end(commit: &Commit, original: &mut dyn Read) -> Result<()> {
-    if original.read(&mut [0]).is_ok_and(|n| n > 0) {
-        let place = format!("part {} ({})", commit.part, commit.source);
-        return Err(Error::verification(place, GOES_ON));
-    }
-    Ok(())
+pub fn verify_end(commit: &Commit, original: &mut NamedStream) -> Result<()> {
+    let place = || format!("part {} ({})", commit.part, commit.source);
+    let goes_on = |message| Err(Error::verification(place(), message).hinting(COMPARED));
+    original.goes_on().map_or(Ok(()), goes_on)
 }

@@ -3,7 +3,7 @@
 
 use crate::pipeline::numbers::grouped;
 
-pub use crate::pipeline::numbers::{by_count, count, counted};
+pub use crate::pipeline::numbers::{by_count, count, counted, few_of};
 
 /// What stands where nothing was measured.
 pub const NOTHING: &str = "–";

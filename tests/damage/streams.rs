@@ -8,6 +8,7 @@ use condenser::io::open_codec;
 
 use super::{Case, call, chat, chats, n_conversations, rejects};
 use crate::support::chats::jsonl;
+use crate::support::command::condenser;
 use crate::support::dir::TestDir;
 
 /// Where the bytes come from.
@@ -455,4 +456,57 @@ fn check(stream: &Stream, code: i32) {
         assert!(restored == decoded(&bytes), "it does not come back");
         call(&dir, &["verify", format, "--against", name, "--quiet"], 0, &[]);
     }
+}
+
+/// Calls the program, and wants that it says so many times that the archive does not have all of `torn.jsonl.gz`.
+#[track_caller]
+fn told_torn(dir: &TestDir, args: &[&str], n: usize) {
+    let told = condenser(dir.root(), args).ok();
+    let says = "1 compressed stream could not be read to the end when the archive was written, and what is behind is not in it: ";
+    assert_eq!(told.stderr.matches(says).count(), n, "{args:?}: {}", told.stderr);
+    assert_eq!(told.stderr.matches("torn.jsonl.gz").count(), n, "{args:?}: {}", told.stderr);
+}
+
+#[test]
+fn whoever_restores_a_torn_stream_is_told() {
+    let dir = TestDir::new();
+    let whole = gzip(&jsonl(60, 3));
+    dir.write("torn.jsonl.gz", &whole[..whole.len() / 2]);
+    dir.write("whole.jsonl", jsonl(20, 4));
+    condenser(dir.root(), &["compress", "torn.jsonl.gz", "whole.jsonl", "-o", "run", "-q"]).exits(3);
+    told_torn(&dir, &["verify", "run", "-q"], 1);
+    told_torn(&dir, &["restore", "run", "-o", "back", "-q"], 1);
+    condenser(dir.root(), &["compress", "whole.jsonl", "-o", "sound", "-q"]).ok();
+    told_torn(&dir, &["restore", "sound", "-o", "-"], 0);
+
+    // As a filter, which has its sidecar only.
+    let filter = ["compress", "torn.jsonl.gz", "-o", "-", "--sidecar", "side", "-q"];
+    dir.write("short.jsonl", condenser(dir.root(), &filter).exits(3).stdout);
+    told_torn(&dir, &["restore", "short.jsonl", "--sidecar", "side", "-o", "one.jsonl"], 1);
+
+    // That rejects are missing is found before they are read.
+    std::fs::remove_dir_all(dir.path("run/rejects")).expect("it is there");
+    let told = condenser(dir.root(), &["restore", "run", "-o", "none"]).exits(4);
+    assert!(told.stderr.contains("the file is missing"), "{}", told.stderr);
+}
+
+#[test]
+fn a_night_tells_of_the_torn_streams_that_it_has() {
+    let dir = TestDir::new();
+    let night = |number: u32, code: i32| {
+        let as_of = format!("compaction.as_of=\"2031-05-{number:02}T12:00:00Z\"");
+        condenser(dir.root(), &["run", "job.toml", "-q", "--set", &as_of]).exits(code);
+    };
+    dir.write("job.toml", "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\n");
+    let (stored, grown) = (gzip(&jsonl(60, 3)), gzip(&jsonl(61, 3)));
+    dir.write("logs/torn.jsonl.gz", &stored[..stored.len() / 2]);
+    dir.write("logs/whole.jsonl", jsonl(20, 4));
+    night(6, 3);
+    told_torn(&dir, &["verify", "store"], 1);
+    told_torn(&dir, &["restore", "store", "-o", "back"], 1);
+    // What the first night lacked is history when the log is whole.
+    dir.write("logs/torn.jsonl.gz", grown);
+    night(7, 0);
+    told_torn(&dir, &["restore", "store", "-o", "now"], 0);
+    told_torn(&dir, &["restore", "store", "-o", "then", "--night", "1"], 1);
 }

@@ -1,5 +1,6 @@
 //! What is restored at once out of a run: its files with their names. Knows runs; refuses to know what else originals come from.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -78,9 +79,10 @@ impl<'r> Job<'r> {
         self.table().map_or_else(|| restored_name(source), |table| restored_table_name(source, table.container))
     }
 
-    pub(super) fn restored(&self, index: usize, file: PathBuf, n_lost_rows: u64) -> RestoredFile {
-        let is_renamed = self.name(index).file_name() != file.file_name();
-        RestoredFile { source: self.source(index).to_owned(), file, was_there: false, is_renamed, n_lost_rows }
+    pub(super) fn restored(&self, index: usize, file: PathBuf, damage: &Damage) -> RestoredFile {
+        let (source, n_lost_rows) = (self.source(index).to_owned(), damage.n_lost_rows);
+        let (is_renamed, is_torn) = (self.name(index).file_name() != file.file_name(), damage.torn.contains(&source));
+        RestoredFile { source, file, was_there: false, is_renamed, n_lost_rows, is_torn }
     }
 
     /// Writes the sources to files of these `names`, but for those that are there.
@@ -94,7 +96,7 @@ impl<'r> Job<'r> {
     ) -> Result<()> {
         let is_there = |(index, name): (usize, &PathBuf)| self.is_there(index, &folder.join(name), app);
         let mut there = names.iter().enumerate().map(is_there).collect::<Result<Vec<_>>>()?;
-        let (are_there, mut n_lost_rows) = (!there.contains(&false), 0);
+        let (are_there, mut damage) = (!there.contains(&false), Damage::default());
         let (mut n_whole, mut open) = (0, None);
         // A source is whole when the next one begins.
         let mut up_to = |index: usize, bytes: Option<&[u8]>| -> Result<()> {
@@ -115,24 +117,24 @@ impl<'r> Job<'r> {
             Ok(())
         };
         if !are_there {
-            n_lost_rows = self.restore(app, bridge, &mut |index, bytes| up_to(index, Some(bytes)))?;
+            damage = self.restore(app, bridge, &mut |index, bytes| up_to(index, Some(bytes)))?;
             up_to(names.len(), None)?;
         }
         for (index, (name, was_there)) in names.into_iter().zip(there).enumerate() {
-            files.push(RestoredFile { was_there, ..self.restored(index, name, n_lost_rows) });
+            files.push(RestoredFile { was_there, ..self.restored(index, name, &damage) });
         }
         Ok(())
     }
 
-    /// Gives the bytes of the sources in order to `write`, each with the place of its source; gives the number of rows that
-    /// are lost.
+    /// Gives the bytes of the sources in order to `write`, each with the place of its source; says what damage took from them
+    /// before the run was written.
     pub(super) fn restore(
         &self,
         app: &App,
         bridge: &Bridge,
         write: &mut dyn FnMut(usize, &[u8]) -> Result<()>,
-    ) -> Result<u64> {
-        let (mut writer, mut n_lost) = (None, 0);
+    ) -> Result<Damage> {
+        let (mut writer, mut damage) = (None, Damage::default());
         for part in &self.parts {
             let table = part.source().table.as_ref();
             if table.is_some() && !part.rounds.is_empty() {
@@ -145,20 +147,30 @@ impl<'r> Job<'r> {
                 writer = Some(TableEncoder::restored(table.container, part.run.schema_of_rows(part.commit)?)?);
             }
             let mut restorer = part.restorer(bridge)?;
-            verify_inputs(&mut restorer, part.source(), None, &mut |index, restored| {
+            let done = verify_inputs(&mut restorer, part.source(), None, &mut |index, restored| {
                 app.stop.check()?;
                 match (&restored.slice, &mut writer) {
                     (RestoredSlice::Rows { rows, .. }, Some(writer)) => write(index, &writer.append(rows)?),
                     _ => write(index, restored.bytes()),
                 }
             })?;
-            n_lost += part.source().input.lost_rows;
+            damage.n_lost_rows += part.source().input.lost_rows;
+            damage.torn.extend(done.torn);
         }
         if let Some(writer) = writer {
             write(0, &writer.finish()?.0)?;
         }
-        Ok(n_lost)
+        Ok(damage)
     }
+}
+
+/// What does not come back, since it could not be read.
+#[derive(Debug, Default)]
+pub(in crate::app) struct Damage {
+    /// Rows of a table.
+    n_lost_rows: u64,
+    /// The sources whose compressed stream could not be read to its end.
+    torn: BTreeSet<String>,
 }
 
 /// A part and, over several rounds, the parts that it came through.

@@ -1,6 +1,6 @@
 //! The logs of a store as they were in a night, from the runs that hold them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::job::{Job, Part, place_names, too_many};
@@ -10,7 +10,8 @@ use crate::app::output::{Destination, local};
 use crate::error::{Error, Result};
 use crate::io::store::Place;
 use crate::io::{
-    Beside, Extent, GrowingFiles, Run, Store, Stretches, restored_name, restored_table_name, sweep_beside, sync_folder,
+    Beside, Extent, GrowingFiles, Run, Store, Stretches, Torn, restored_name, restored_table_name, sweep_beside,
+    sync_folder,
 };
 use crate::pipeline::LogState;
 use crate::pipeline::bridge::Bridge;
@@ -71,10 +72,16 @@ pub(super) fn all(
     for (run, state) in found.states.into_values() {
         logs.push(StoredLog::of(store, run, state)?);
     }
+    // Of a log that grew the end stands in the last of its runs.
+    let is_torn = |log: &StoredLog<'_>, torn: &BTreeSet<Torn>| {
+        let of_log = |torn: &Torn| torn.source == log.state.source && torn.run == log.run;
+        torn.iter().any(|torn| of_log(torn) && log.state.parts.iter().any(|held| held.part == torn.part))
+    };
     let n_logs = logs.len();
     let part_of = found.part_of.map(|night| PartOfNight { night: night.to_owned(), n_logs });
     let Some(folder) = settings.output.as_deref().filter(|output| *output != "-") else {
         let [log] = &*logs else { return Err(too_many(logs.len())) };
+        let mut files = Vec::new();
         let mut output = Destination::stream(settings.stdout);
         if let Some(run) = &log.table {
             job(run, log)?.restore(app, bridge, &mut |_, bytes| output.write(bytes))?;
@@ -82,10 +89,14 @@ pub(super) fn all(
             let mut stretches = Stretches::default();
             stretches.add(store, &log.extents, 0)?;
             let check = || app.stop.check();
-            store.read(&stretches, bridge, &check, &mut |_, bytes| output.write(bytes), &mut |_, error| Err(error))?;
+            let give = &mut |_, bytes: &[u8]| output.write(bytes);
+            let torn = store.read(&stretches, bridge, &check, give, &mut |_, error| Err(error))?;
+            if is_torn(log, &torn) {
+                files.push(RestoredFile { source: log.state.source.clone(), is_torn: true, ..RestoredFile::default() });
+            }
         }
         output.finish()?;
-        return Ok(RestoreOutcome { part_of, ..RestoreOutcome::default() });
+        return Ok(RestoreOutcome { files, part_of, ..RestoreOutcome::default() });
     };
     let folder = local(Path::new(folder))?;
     let sources: Vec<(PathBuf, usize)> = logs.iter().enumerate().map(|(at, log)| (log.name(), at)).collect();
@@ -109,11 +120,16 @@ pub(super) fn all(
         }
         let is_renamed = log.name().file_name() != name.file_name();
         let source = log.state.source.clone();
-        restored.push(RestoredFile { source, file: name.clone(), was_there: is_there, is_renamed, n_lost_rows: 0 });
+        let file = name.clone();
+        restored.push(RestoredFile { source, file, was_there: is_there, is_renamed, ..RestoredFile::default() });
     }
     let check = || app.stop.check();
-    store.read(&stretches, bridge, &check, &mut |at, bytes| files.write(at, bytes), &mut |_, error| Err(error))?;
+    let give = &mut |at, bytes: &[u8]| files.write(at, bytes);
+    let torn = store.read(&stretches, bridge, &check, give, &mut |_, error| Err(error))?;
     files.finish()?;
+    for (log, restored) in logs.iter().zip(&mut restored).filter(|(_, restored)| !restored.was_there) {
+        restored.is_torn |= is_torn(log, &torn);
+    }
     folders.iter().try_for_each(|folder| sync_folder(folder))?;
     Ok(RestoreOutcome { files: restored, folder: Some(folder), part_of, ..RestoreOutcome::default() })
 }

@@ -60,7 +60,7 @@ pub struct RestoreSettings<'s> {
 shows!(RestoreSettings<'_> { what, output });
 
 /// A source that was restored to a file.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RestoredFile {
     /// Its name as the run has it.
     pub source: String,
@@ -72,12 +72,14 @@ pub struct RestoredFile {
     pub is_renamed: bool,
     /// Rows that were damaged in the source and come back from nowhere.
     pub n_lost_rows: u64,
+    /// Whether its compressed stream could not be read to its end, so that it comes back as far as it could be.
+    pub is_torn: bool,
 }
 
 /// What a restore came to.
 #[derive(Debug, Clone, Default)]
 pub struct RestoreOutcome {
-    /// The sources of a run; none where one stream was written.
+    /// The sources of a run; where a stream was written, what is to be told of them.
     pub files: Vec<RestoredFile>,
     /// Where they are; `None` when they went to the stream.
     pub folder: Option<PathBuf>,
@@ -85,8 +87,6 @@ pub struct RestoreOutcome {
     pub part_of: Option<PartOfNight>,
     /// Of a store: runs that nothing knows any more.
     pub lost: Vec<LeftRun>,
-    /// Of a run: compressed streams that could not be read to their end when it was written.
-    pub torn_streams: u64,
     /// Of a verbatim map: ids that have no original in it.
     pub n_missing: usize,
 }

@@ -38,7 +38,7 @@ pub use known::KnownLogs;
 pub use left::{LeftRun, RunFate};
 pub use listed::ListedNights;
 pub use merge::LineOfStates;
-pub use read::Stretches;
+pub use read::{Stretches, Torn};
 pub use select::{Beside, Selection, Version};
 
 /// The folder of the runs.

@@ -1,7 +1,7 @@
 //! The bytes of logs out of a store: part after part, each restored once and held against what its commit promises, whatever the logs
 //! and nights that want something of it. Refuses to know what becomes of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Extent, Store};
 use crate::error::{Error, ErrorKind, Result};
@@ -24,6 +24,17 @@ struct Wanted {
 pub struct Stretches {
     /// By the place of the run among the nights.
     parts: BTreeMap<(usize, usize), Vec<Wanted>>,
+}
+
+/// A source whose compressed stream could not be read to its end, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Torn {
+    /// The name of the run.
+    pub run: String,
+    /// The part.
+    pub part: usize,
+    /// The source, as the run names it.
+    pub source: String,
 }
 
 impl Stretches {
@@ -60,7 +71,7 @@ impl Store {
 
     /// Gives the bytes of these stretches to `give`, each with its target, those of a target in order. `check` is asked on the way and
     /// ends the work with its error. Of a part that does not restore to what was read, or not to what a night says, `failed` hears with
-    /// all who want something of it; its error ends the work.
+    /// all who want something of it; its error ends the work. Says which sources of the parts are torn.
     pub fn read(
         &self,
         stretches: &Stretches,
@@ -68,7 +79,8 @@ impl Store {
         check: &dyn Fn() -> Result<()>,
         give: &mut dyn FnMut(usize, &[u8]) -> Result<()>,
         failed: &mut dyn FnMut(&[usize], Error) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<BTreeSet<Torn>> {
+        let mut all_torn = BTreeSet::new();
         let mut open: Option<(usize, Result<Run>)> = None;
         for (&(night, part), wanted) in &stretches.parts {
             let run = match &mut open {
@@ -80,14 +92,18 @@ impl Store {
                 Err(error) => Err(Error::new(error.kind, &*error.place, &*error.message)),
             };
             match read {
-                Ok(()) => {}
+                Ok(torn) => {
+                    let run = &self.nights[night].run;
+                    all_torn.extend(torn.into_iter().map(|source| Torn { run: run.clone(), part, source }));
+                }
                 Err(error) if error.kind == ErrorKind::Interrupted => return Err(error),
                 Err(error) => failed(&wanted.iter().map(|wanted| wanted.target).collect::<Vec<_>>(), error)?,
             }
         }
-        Ok(())
+        Ok(all_torn)
     }
 
+    /// The same of one part; gives the sources that are torn.
     fn read_part(
         &self,
         run: &Run,
@@ -96,14 +112,14 @@ impl Store {
         bridge: &Bridge,
         check: &dyn Fn() -> Result<()>,
         give: &mut dyn FnMut(usize, &[u8]) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<BTreeSet<String>> {
         let commit = commit_of(run, part)?;
         run.check_files(commit)?;
         let mut open: Vec<(&Wanted, blake3::Hasher)> =
             wanted.iter().map(|wanted| (wanted, blake3::Hasher::new())).collect();
         open.sort_by_key(|(wanted, _)| wanted.input);
         let mut restorer = run.restorer(commit, bridge, true)?;
-        verify_inputs(&mut restorer, commit, None, &mut |input, restored| {
+        let done = verify_inputs(&mut restorer, commit, None, &mut |input, restored| {
             check()?;
             let first = open.partition_point(|(wanted, _)| wanted.input < input);
             for (wanted, hasher) in open.iter_mut().skip(first).take_while(|(wanted, _)| wanted.input == input) {
@@ -124,7 +140,7 @@ impl Store {
                 return Err(Error::verification(self.root.to_string(), message));
             }
         }
-        Ok(())
+        Ok(done.torn)
     }
 
     /// Holds what a night says against the commits of its run, and its blobs.

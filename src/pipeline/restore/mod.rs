@@ -1,6 +1,7 @@
 //! The way back: conversations, originals and rejects of a part become its source again, slice by slice: the exact bytes
 //! of a stream, or the rows of a table. Knows no file: tables come from readers.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
@@ -82,6 +83,7 @@ impl Restorer {
             only: None,
             singly: false,
             next_row: 0,
+            torn: BTreeSet::new(),
         };
         Self { conversations: readers.conversations, walk, road, current: None, ended: false }
     }
@@ -123,6 +125,11 @@ impl Restorer {
         let texts = lines.texts(&mut self.walk, whole, &batch.slice(*start, batch.num_rows() - *start))?;
         *start += texts.len();
         Ok(Some(texts))
+    }
+
+    /// The sources whose compressed stream could not be read to its end, as far as what was restored tells.
+    pub(super) fn torn(&self) -> &BTreeSet<String> {
+        &self.walk.torn
     }
 
     /// Gives each record as a slice of its own.

@@ -1,7 +1,7 @@
 //! The tables beside the conversations of a part, walked along with them, and what comes out. Knows neither lines nor
 //! rows of tables that were read.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::iter::Peekable;
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use arrow::record_batch::RecordBatch;
 use super::borders::{Borders, Rejects};
 use super::cursor::{Checksums, VerbatimCursor, VerbatimRows};
 use crate::error::{Error, Result};
+use crate::model::RejectReason;
 use crate::pipeline::EarlierNights;
 use crate::pipeline::reject::RejectRow;
 use crate::pipeline::rows::RowMark;
@@ -68,6 +69,8 @@ pub(super) struct Walk {
     /// A slice is one record.
     pub(super) singly: bool,
     pub(super) next_row: u64,
+    /// The sources whose compressed stream could not be read to its end, as far as it came.
+    pub(super) torn: BTreeSet<String>,
 }
 
 shows!(Walk { place, next_row });
@@ -85,7 +88,11 @@ impl Walk {
     pub(super) fn next_reject(&mut self) -> Result<Option<RejectRow>> {
         let next_row = self.next_row;
         let due = |reject: &Result<RejectRow>| reject.as_ref().map_or(true, |reject| reject.source_row <= next_row);
-        self.rejects.next_if(due).transpose()
+        let reject = self.rejects.next_if(due).transpose()?;
+        if let Some(torn) = reject.as_ref().filter(|reject| reject.reason == RejectReason::TornStream.as_str()) {
+            self.torn.insert(torn.source.clone());
+        }
+        Ok(reject)
     }
 
     /// The source rows of the next `n` conversations, as far as no reject stands among them.
