@@ -1,5 +1,11 @@
 //! One conversation out of a run, original and compressed, from every format.
 
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, Schema, TimeUnit};
+use parquet::arrow::ArrowWriter;
+use serde_json::json;
+
 use crate::support::chats::records;
 use crate::support::command::condenser;
 use crate::support::dir::TestDir;
@@ -38,6 +44,27 @@ fn every_format_gives_the_original_and_what_stands_for_it() {
         condenser(dir.root(), &["get", &run, "needle", "-o", &format!("{format}.json")]).ok();
         assert_eq!(dir.read(&format!("{format}.json")), (chats[100].clone() + "\n").into_bytes());
     }
+}
+
+#[test]
+fn a_row_has_its_times_in_their_zone() {
+    let dir = TestDir::new();
+    let zoned = DataType::Timestamp(TimeUnit::Millisecond, Some("Europe/Berlin".into()));
+    let message = ["role", "content"].map(|name| Field::new(name, DataType::Utf8, true)).to_vec();
+    let messages = DataType::List(Arc::new(Field::new("item", DataType::Struct(message.into()), true)));
+    let columns = [("id", DataType::Utf8), ("messages", messages), ("at", zoned)];
+    let schema = Arc::new(Schema::new(columns.map(|(name, of)| Field::new(name, of, true)).to_vec()));
+    let row =
+        json!({"id": "a", "messages": [{"role": "user", "content": "Hello?"}], "at": "2026-01-02T03:04:05+01:00"});
+    let mut decoder = arrow::json::ReaderBuilder::new(schema.clone()).build_decoder().expect("a decoder");
+    decoder.serialize(&[&row]).expect("the row fits");
+    let rows = decoder.flush().expect("the row fits").expect("a row");
+    let mut writer = ArrowWriter::try_new(Vec::new(), schema, None).expect("a writer");
+    writer.write(&rows).expect("memory takes all");
+    dir.write("in.parquet", writer.into_inner().expect("memory takes all"));
+    condenser(dir.root(), &["compress", "in.parquet", "-o", "run", "-q"]).ok();
+    let told = condenser(dir.root(), &["get", "run", "a", "--compressed"]).ok();
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&told.stdout).expect("JSON"), row);
 }
 
 #[test]
