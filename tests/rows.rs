@@ -409,8 +409,13 @@ fn what_json_cannot_hold_is_stored_whole() {
         false,
     );
     check(&chats_with("role", Arc::new(StringArray::from(vec!["x"; 8]))), true);
-    let utc = TimestampMicrosecondArray::from(vec![1_700_000_000_000_000; 8]).with_timezone("UTC");
-    check(&chats_with("at", Arc::new(utc)), true);
+    for (zone, raw) in [("UTC", false), ("Europe/Berlin", false), ("Mars/Olympus", true)] {
+        // The second half is an hour that Berlin has twice.
+        let odd = (0..8).map(|at| 1_700_000_000_000_000 + at * 1_001);
+        let twice = (0..8).map(|at| 1_729_987_200_000_000 + at * 900_000_000);
+        let times = TimestampMicrosecondArray::from_iter_values(odd.chain(twice)).with_timezone(zone);
+        check(&chats_with("at", Arc::new(times)), raw);
+    }
     check(&chats_with("blob", Arc::new(BinaryArray::from_iter_values((0..8_u8).map(|n| vec![n; 3])))), false);
 }
 

@@ -84,7 +84,9 @@ pub(super) fn all(
         let mut files = Vec::new();
         let mut output = Destination::stream(settings.stdout);
         if let Some(run) = &log.table {
-            job(run, log)?.restore(app, bridge, &mut |_, bytes| output.write(bytes))?;
+            let job = job(run, log)?;
+            let damage = job.restore(app, bridge, &mut |_, bytes| output.write(bytes))?;
+            files.push(job.restored(0, PathBuf::new(), &damage));
         } else {
             let mut stretches = Stretches::default();
             stretches.add(store, &log.extents, 0)?;
