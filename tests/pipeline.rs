@@ -151,7 +151,7 @@ fn runs_on_disk_restore_and_find_single_conversations() {
         let commit = &run.commits[0];
         run.check_files(commit).expect("the files are whole");
         let mut restorer = run.restorer(commit, &context.bridge, true).expect("tables open");
-        let mut original = NamedStream { name: "in".to_owned(), stream: Box::new(Cursor::new(text.clone())) };
+        let mut original = NamedStream { name: "in".to_owned(), stream: Box::new(Cursor::new(text.clone())), at: 0 };
         let against = Some(Against::Stream(&mut original));
         verify_part(&mut restorer, commit, against, &mut |_| Ok(())).expect("it verifies");
         for index in [0, 123, 499] {

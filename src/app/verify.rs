@@ -8,7 +8,8 @@ use crate::error::{Error, Result};
 use crate::io::{Input, LeftRun, Run, Store, Stretches, open_codec, open_input};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Against, BatchOptions, Commit, Difference, NamedStream, PackedInput, TableOptions, verify_end, verify_part,
+    Against, BatchOptions, Commit, Difference, NamedStream, PackedInput, RejectRow, TableOptions, verify_end,
+    verify_part,
 };
 use crate::report::numbers::{by_count, counted, few_of};
 
@@ -44,7 +45,7 @@ pub fn verify(app: &App, run: &Run, against: &[Input], threads: usize) -> Result
     let lost_rows = run.commits.iter().flat_map(Commit::inputs).map(|read| read.input.lost_rows).sum();
     if run.manifest.options.measure_only {
         let n_records = run.commits.iter().map(|commit| commit.records).sum();
-        return Ok(VerifyOutcome { n_parts, n_records, lost_rows, ..VerifyOutcome::default() });
+        return Ok(VerifyOutcome { n_parts, n_records, lost_rows, torn: torn(run)?, ..VerifyOutcome::default() });
     }
     let Difference { records, bytes, torn } = records(app, run, against, &bridge)?;
     Ok(VerifyOutcome { n_parts, n_records: records, bytes: Some(bytes), lost_rows, torn, left: Vec::new() })
@@ -69,7 +70,7 @@ pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOu
         }
         let VerifyOutcome { n_parts, n_records, bytes, lost_rows, torn, .. } = verify(app, &run, &[], threads)?;
         sum.lost_rows += lost_rows;
-        sum.torn.extend(torn);
+        sum.torn.extend(torn.into_iter().map(|source| format!("{source} in {}", night.run)));
         sum.n_parts += n_parts;
         sum.n_records += n_records;
         sum.bytes = sum.bytes.zip(bytes).map(|(sum, bytes)| sum + bytes);
@@ -78,6 +79,17 @@ pub fn verify_store(app: &App, store: &Store, threads: usize) -> Result<VerifyOu
     // What is kept of a part is held against the night that kept it; the whole part was restored above.
     store.read(&cut, &Bridge::new(threads)?, &|| app.stop.check(), &mut |_, _| Ok(()), &mut |_, error| Err(error))?;
     Ok(sum)
+}
+
+/// The sources that are torn, of a run that restores nothing.
+fn torn(run: &Run) -> Result<BTreeSet<String>> {
+    let mut torn = BTreeSet::new();
+    for commit in &run.commits {
+        for reject in run.rejects(commit)? {
+            torn.extend(Some(reject?).filter(RejectRow::is_torn).map(|reject| reject.source));
+        }
+    }
+    Ok(torn)
 }
 
 /// Those of `names` whose file, whatever its folder, is not among `others`.
@@ -179,5 +191,5 @@ fn open(input: &Input, n_kept: u64) -> Result<NamedStream> {
     let (_, mut stream) = open_codec(BufReader::with_capacity(1 << 18, raw)).map_err(failed)?;
     // What is damaged there is not what is compared.
     drop(std::io::copy(&mut stream.by_ref().take(n_kept), &mut std::io::sink()));
-    Ok(NamedStream { name: input.name.clone(), stream })
+    Ok(NamedStream { name: input.name.clone(), stream, at: n_kept })
 }

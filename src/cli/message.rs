@@ -9,7 +9,7 @@ use clap::builder::StyledStr;
 use condenser::app::{STDOUT, unwritten};
 use condenser::error::{Error, ErrorKind};
 use condenser::pipeline::News;
-use condenser::report::numbers::{counted, few_of};
+use condenser::report::numbers::{by_count, counted, few_of};
 use condenser::report::plain;
 use serde::Serialize;
 use serde_json::Value;
@@ -44,12 +44,14 @@ pub(crate) fn note(text: &str) {
     tell(text);
 }
 
-/// Tells of sources whose compressed stream an archive has as far as it could be read.
+/// Tells of sources that were damaged or cut off when an archive was written.
 pub(crate) fn torn(sources: &[&str]) {
     if !sources.is_empty() {
-        let (streams, names) = (counted(sources.len() as u64, "compressed stream"), few_of(sources));
+        let n = sources.len() as u64;
+        let (inputs, was, is) = (counted(n, "input"), by_count(n, "was", "were"), by_count(n, "is", "are"));
+        let names = few_of(sources);
         note(&format!(
-            "{streams} could not be read to the end when the archive was written, and what is behind is not in it: {names}"
+            "{inputs} {was} damaged or cut off when the archive was written, and {is} in it as far as could be read: {names}"
         ));
     }
 }

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::model::Reject;
+use crate::model::{Reject, RejectReason};
 
 /// A record that was rejected, as a line of the rejects file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +51,11 @@ impl RejectRow {
     pub fn new(source: &str, source_row: u64, reject: Reject) -> Self {
         let Reject { reason, detail } = reject;
         Self { source: source.to_owned(), source_row, reason: reason.as_str().to_owned(), detail, ..Self::default() }
+    }
+
+    /// True where its source was damaged or cut off.
+    pub fn is_torn(&self) -> bool {
+        self.reason == RejectReason::TornStream.as_str()
     }
 }
 

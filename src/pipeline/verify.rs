@@ -36,15 +36,17 @@ pub enum Against<'a> {
 pub struct NamedStream {
     /// The file, as it was named.
     pub name: String,
-    /// Its text.
+    /// Its text, from byte `at` on.
     pub stream: Box<dyn Read + Send>,
+    /// Bytes that were read of it.
+    pub at: u64,
 }
 
 shows!(NamedStream { name });
 
 impl NamedStream {
-    fn differs(&self, at: u64) -> String {
-        format!("{} differs from the restored stream at byte {at}", self.name)
+    fn differs(&self, behind: u64) -> String {
+        format!("{} differs from the restored stream at byte {}", self.name, self.at + behind)
     }
 
     /// What to say when something is left of it.
@@ -204,7 +206,6 @@ impl<'c> Inputs<'c> {
     fn compare(&mut self, bytes: &[u8], original: &mut Option<Against<'_>>) -> Result<()> {
         let mut read = std::mem::take(&mut self.read);
         read.clear();
-        let before = self.hasher.count();
         let original: &mut NamedStream = match original {
             Some(Against::Stream(original)) => original,
             Some(Against::Streams(originals)) => self.open(*originals)?,
@@ -213,9 +214,10 @@ impl<'c> Inputs<'c> {
         read_around_damage(&mut original.stream, bytes.len(), &mut read);
         if read != *bytes {
             let same = read.iter().zip(bytes).take_while(|(a, b)| a == b).count() as u64;
-            let message = original.differs(before + same);
+            let message = original.differs(same);
             return Err(self.differs(message).hinting(COMPARED));
         }
+        original.at += read.len() as u64;
         self.read = read;
         Ok(())
     }

@@ -10,7 +10,6 @@ use arrow::record_batch::RecordBatch;
 use super::borders::{Borders, Rejects};
 use super::cursor::{Checksums, VerbatimCursor, VerbatimRows};
 use crate::error::{Error, Result};
-use crate::model::RejectReason;
 use crate::pipeline::EarlierNights;
 use crate::pipeline::reject::RejectRow;
 use crate::pipeline::rows::RowMark;
@@ -89,7 +88,7 @@ impl Walk {
         let next_row = self.next_row;
         let due = |reject: &Result<RejectRow>| reject.as_ref().map_or(true, |reject| reject.source_row <= next_row);
         let reject = self.rejects.next_if(due).transpose()?;
-        if let Some(torn) = reject.as_ref().filter(|reject| reject.reason == RejectReason::TornStream.as_str()) {
+        if let Some(torn) = reject.as_ref().filter(|reject| reject.is_torn()) {
             self.torn.insert(torn.source.clone());
         }
         Ok(reject)
