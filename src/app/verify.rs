@@ -24,7 +24,7 @@ pub struct VerifyOutcome {
     pub bytes: Option<u64>,
     /// Rows of damaged tables that could not be read when the run was written.
     pub lost_rows: u64,
-    /// Sources whose compressed stream could not be read to its end then.
+    /// Sources that were damaged or cut off then.
     pub torn: BTreeSet<String>,
     /// Of a store, the runs that no night has.
     pub left: Vec<LeftRun>,

@@ -18,7 +18,7 @@ pub struct Difference {
     pub records: u64,
     /// Bytes of the restored stream, canonical bytes of restored rows.
     pub bytes: u64,
-    /// The sources whose compressed stream could not be read to its end.
+    /// The sources that were damaged or cut off when they were read.
     pub torn: BTreeSet<String>,
 }
 

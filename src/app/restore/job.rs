@@ -169,7 +169,7 @@ impl<'r> Job<'r> {
 pub(in crate::app) struct Damage {
     /// Rows of a table.
     n_lost_rows: u64,
-    /// The sources whose compressed stream could not be read to its end.
+    /// The sources that were damaged or cut off when they were read.
     torn: BTreeSet<String>,
 }
 

@@ -72,7 +72,7 @@ pub struct RestoredFile {
     pub is_renamed: bool,
     /// Rows that were damaged in the source and come back from nowhere.
     pub n_lost_rows: u64,
-    /// Whether its compressed stream could not be read to its end, so that it comes back as far as it could be.
+    /// Whether it was damaged or cut off when it was read, so that it comes back as far as it could be.
     pub is_torn: bool,
 }
 

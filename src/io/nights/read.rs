@@ -26,7 +26,7 @@ pub struct Stretches {
     parts: BTreeMap<(usize, usize), Vec<Wanted>>,
 }
 
-/// A source whose compressed stream could not be read to its end, and where it stands.
+/// A source that was damaged or cut off when it was read, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Torn {
     /// The name of the run.

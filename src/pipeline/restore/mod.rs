@@ -127,7 +127,7 @@ impl Restorer {
         Ok(Some(texts))
     }
 
-    /// The sources whose compressed stream could not be read to its end, as far as what was restored tells.
+    /// The sources that were damaged or cut off, as far as what was restored tells.
     pub(super) fn torn(&self) -> &BTreeSet<String> {
         &self.walk.torn
     }

@@ -68,7 +68,7 @@ pub(super) struct Walk {
     /// A slice is one record.
     pub(super) singly: bool,
     pub(super) next_row: u64,
-    /// The sources whose compressed stream could not be read to its end, as far as it came.
+    /// The sources that were damaged or cut off, as far as it came.
     pub(super) torn: BTreeSet<String>,
 }
 
